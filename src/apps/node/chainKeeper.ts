@@ -118,16 +118,23 @@ export class ChainKeeper {
     return this.step(from, () => this.finality.onVote(vote))
   }
 
-  /** Whether the quorum could matter and all its signatures are right; then it is taken. */
+  /** Taken where it changes something here: all that is cheaper than signatures is looked at before them. */
   async onQuorum(quorum: Quorum, from: string | null): Promise<'taken' | 'old' | 'wrong'> {
-    if (quorum.set > this.finality.final.epoch) {
-      this.deps.outlet.onBehind(from)
+    const { finality, deps } = this
+    if ((quorum.round - 1) * Number(deps.genesis.params.roundSlots) > deps.slotNow()) return 'old'
+    if (quorum.set > finality.final.epoch) {
+      deps.outlet.onBehind(from)
       return 'old'
     }
-    if (!this.finality.isNews(quorum)) return 'old'
+    const worth = finality.worthOf(quorum)
+    if (worth !== 'news') return worth
     if (!quorum.votes.every((vote) => this.isSigned(vote))) return 'wrong'
-    await this.step(from, () => this.finality.onQuorum(quorum))
-    return 'taken'
+    return await this.alone(async () => {
+      // Another may have brought it meanwhile.
+      if (this.isHalted || finality.worthOf(quorum) !== 'news') return 'old'
+      await this.act(finality.onQuorum(quorum), from)
+      return 'taken'
+    })
   }
 
   isSigned(vote: Vote): boolean {

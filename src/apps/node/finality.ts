@@ -4,6 +4,7 @@ import { type ChainBlock, childOf, rootBlock } from '../../core/chain/consensus/
 import { type Action, ConsensusNode, type FinalityRules, type Past } from '../../core/chain/consensus/consensusNode.ts'
 import { type Voters, votersFrom } from '../../core/chain/consensus/epochView.ts'
 import type { Quorum, Vote } from '../../core/chain/consensus/vote.ts'
+import { inOrder } from '../../core/chain/consensus/voteBook.ts'
 import type { ChainParams } from '../../core/chain/params.ts'
 import { votersOf } from '../../core/chain/snapshots.ts'
 import { decodeQuorum, encodeQuorum, quorumOfCommit } from '../../core/chain/wire/messages.ts'
@@ -52,7 +53,7 @@ export class Finality {
         finality.voters.set(block.id, readVoters(await chain.stateAfter(block.id), block.epoch))
       finality.consensus.onBlock(block)
     }
-    if (past.lock !== null) finality.consensus.onQuorum(past.lock)
+    if (past.lock !== null) finality.consensus.onQuorum(inOrder(past.lock, voters))
     return finality
   }
 
@@ -115,8 +116,8 @@ export class Finality {
     return this.consensus.onQuorum(quorum)
   }
 
-  isNews(quorum: Quorum): boolean {
-    return this.consensus.isNews(quorum)
+  worthOf(quorum: Quorum): ReturnType<ConsensusNode['worthOf']> {
+    return this.consensus.worthOf(quorum)
   }
 
   /** Whether this key votes in the set; null where no branch here has come to that set. */
@@ -194,8 +195,10 @@ async function readPast(chain: LocalChain, store: ChainStore, epoch: number): Pr
   for (let set = Number(state.view.final.slot / state.params.epochSlots); set <= epoch; set++) {
     const written = await store.note(commitNote(set))
     const commit = written === null ? null : decodeQuorum(written)
-    if (commit !== null && votersOf(state, BigInt(set)) !== null)
-      commits.push({ commit, voters: readVoters(state, set) })
+    if (commit === null || votersOf(state, BigInt(set)) === null) continue
+    const voters = readVoters(state, set)
+    // Notes of earlier releases have votes as they came.
+    commits.push({ commit: inOrder(commit, voters), voters })
   }
   return { ...note, commits }
 }

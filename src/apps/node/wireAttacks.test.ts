@@ -5,11 +5,11 @@ import { findAccount, located } from '../../core/chain/chainState.ts'
 import { signedVote, spelledVote } from '../../core/chain/consensus/vote.ts'
 import { devnetKeys } from '../../core/chain/devnetGenesis.ts'
 import { balanceOf } from '../../core/chain/purse.ts'
-import { PRECOMMIT } from '../../core/chain/recordCommit.ts'
+import { PRECOMMIT, PREVOTE } from '../../core/chain/recordCommit.ts'
 import { txBytes, txMessage, voteMessage } from '../../core/chain/signing.ts'
 import { type Tx, TxType } from '../../core/chain/ssz.ts'
 import { TransferType } from '../../core/chain/transactions/payloads.ts'
-import { encodeQuorum, encodeVote } from '../../core/chain/wire/messages.ts'
+import { decodeQuorum, encodeQuorum, encodeVote } from '../../core/chain/wire/messages.ts'
 import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import type { Network } from '../../ports/network.ts'
 import type { VrfLibrary } from '../../ports/vrf.ts'
@@ -89,6 +89,41 @@ describe('attack 24 over the wire', () => {
     expect(node.final.height).toBeGreaterThan(final.height)
   })
 
+  test('attack 355: no signature of a quorum by strangers, or of a round of years ahead, is looked at, and none goes on', async () => {
+    const world = new NodeWorld(library, 1)
+    const fields = { kind: PREVOTE, set: 0, target: 'ee'.repeat(32), targetSlot: 5, late: false, lockRound: 0 } as const
+    const looked: Uint8Array[] = []
+    const signature: typeof world.checks.signature = (sig, ...rest) => {
+      looked.push(sig)
+      return world.checks.signature(sig, ...rest)
+    }
+    const node = await world.start(0, undefined, { checks: { ...world.checks, signature } })
+    nodes.push(node)
+    const nobody = { onRequest: async () => null, onPeer: () => {} }
+    const heard: string[] = []
+    const onMessage = async (topic: string, data: Uint8Array) => {
+      if (topic === 'commits' && decodeQuorum(data)?.target === fields.target) heard.push(topic)
+      return 'ignore' as const
+    }
+    await world.hub.join({ ...nobody, onMessage }, 'bystander')
+    const attacker = await world.hub.join({ ...nobody, onMessage: async () => 'ignore' }, 'attacker', ['node-0'])
+    const mark = new Uint8Array(64).fill(7)
+    const by = (index: number, round: number) =>
+      signedVote({ ...fields, round, voter: toHex(devnetKeys(index, library.vrf).signer.publicKey) }, mark)
+    await world.pass(5)
+    for (const [round, voters] of [
+      [3, [4, 5, 6]],
+      [3, [5, 4, 6]],
+      [3, []],
+      [1_000_000, [0]],
+    ] as const) {
+      const votes = voters.map((index) => by(index, round))
+      await attacker.publish('commits', encodeQuorum({ ...fields, round, votes }))
+    }
+    await world.pass(1)
+    expect([heard, looked.filter((sig) => sig[0] === 7 && sig[1] === 7)]).toEqual([[], []])
+  })
+
   test('two commits that exclude each other: the node says so and stops', async () => {
     const { world, attacker, node } = await attacked()
     const seen: string[] = []
@@ -104,6 +139,8 @@ describe('attack 24 over the wire', () => {
       const message = voteMessage(Buffer.from(world.genesisId, 'hex'), spelledVote(unsigned))
       return signedVote(unsigned, signer.sign(message))
     })
+    // Of equals the lower key comes first in a set.
+    votes.sort((a, b) => (a.voter < b.voter ? -1 : 1))
     await attacker.publish('commits', encodeQuorum({ ...shared, votes }))
     await expect(node.ended()).rejects.toMatchObject({
       detail: { code: 'CHAIN_CONFLICT', other: target },

@@ -4,7 +4,7 @@ import type { EpochView, Voters } from './epochView.ts'
 import { ForkChoice } from './forkChoice.ts'
 import { joinedAt } from './joinChain.ts'
 import type { Quorum, Vote } from './vote.ts'
-import { VoteBook, type VotePair } from './voteBook.ts'
+import { isEnough, VoteBook, type VotePair } from './voteBook.ts'
 
 export interface FinalityRules {
   readonly epochSlots: number
@@ -173,12 +173,20 @@ export class ConsensusNode {
     return this.lock.block
   }
 
-  /** Whether a quorum could change anything here: only then are its signatures worth a check. */
-  isNews(quorum: Quorum): boolean {
-    const set = this.lastFinal.epoch
-    if (quorum.set > set) return false
-    if (quorum.kind === PREVOTE) return quorum.set === set && quorum.round > this.lock.round
-    return !this.isFinal(quorum) && (quorum.set === set || this.handovers.has(quorum.set))
+  /** Whether a quorum would change anything here: only then are its signatures worth a check. */
+  worthOf(quorum: Quorum): 'news' | 'old' | 'wrong' {
+    const { epoch } = this.lastFinal
+    const voters = quorum.set === epoch ? this.book.voters : this.handovers.get(quorum.set)?.voters
+    if (voters === undefined || this.isOld(quorum)) return 'old'
+    return quorum.late === this.isLate(quorum) && isEnough(quorum, voters) ? 'news' : 'wrong'
+  }
+
+  private isOld(quorum: Quorum): boolean {
+    const { kind, set, round, target, targetSlot } = quorum
+    const waits = this.waiting.get(target)
+    if (waits !== undefined && (waits.kind > kind || (waits.kind === kind && waits.round >= round))) return true
+    if (kind === PRECOMMIT) return this.isFinal(quorum)
+    return set < this.lastFinal.epoch || round <= this.lock.round || targetSlot <= this.lastFinal.slot
   }
 
   has(id: string): boolean {
@@ -238,10 +246,9 @@ export class ConsensusNode {
   onQuorum(quorum: Quorum): Actions {
     const set = this.lastFinal.epoch
     if (quorum.set > set) return BEHIND
-    if (quorum.set < set) return this.compareWithPast(quorum)
-    const isOld = quorum.kind === PREVOTE ? quorum.round <= this.lock.round : this.isFinal(quorum)
-    if (isOld || quorum.late !== this.isLate(quorum) || !this.book.isEnough(quorum)) return NOTHING
-    return this.accept(quorum)
+    if (this.worthOf(quorum) !== 'news') return NOTHING
+    // Of a set that has handed over nothing but a contradiction is news.
+    return quorum.set < set ? this.halt(quorum) : this.accept(quorum)
   }
 
   private isFinal({ target, targetSlot }: Quorum): boolean {
@@ -308,12 +315,6 @@ export class ConsensusNode {
       if (block.slot >= slot) return
       this.known.delete(id)
     }
-  }
-
-  private compareWithPast(quorum: Quorum): Actions {
-    if (quorum.kind === PREVOTE || this.isFinal(quorum)) return NOTHING
-    const past = this.handovers.get(quorum.set)
-    return past !== undefined && new VoteBook(past.voters).isEnough(quorum) ? this.halt(quorum) : NOTHING
   }
 
   private halt(quorum: Quorum): Actions {

@@ -5,7 +5,7 @@ import { type ChainBlock, childOf, genesisBlock } from './chainBlock.ts'
 import { type Action, ConsensusNode, type FinalityRules, whenDue } from './consensusNode.ts'
 import { type EpochView, epochView } from './epochView.ts'
 import { type Quorum, type Vote, voteOffence } from './vote.ts'
-import { VoteBook } from './voteBook.ts'
+import { isEnough, VoteBook } from './voteBook.ts'
 
 const RULES: FinalityRules = { epochSlots: 10, roundSlots: 2, lag: 1, lateEpochs: 168 }
 const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
@@ -47,10 +47,10 @@ describe('counting votes', () => {
         for (const [place, key] of voters.keys.entries()) {
           const { quorum } = book.add(vote(key, { late }))
           counted += voters.weights[place]!
-          const isEnough = late ? 2n * counted > total : 3n * counted > 2n * total
-          expect(quorum !== null).toBe(isEnough && !reached)
-          if (quorum !== null) expect(book.isEnough(quorum)).toBe(true)
-          reached ||= isEnough
+          const decides = late ? 2n * counted > total : 3n * counted > 2n * total
+          expect(quorum !== null).toBe(decides && !reached)
+          if (quorum !== null) expect(isEnough(quorum, voters)).toBe(true)
+          reached ||= decides
         }
         expect(reached).toBe(true)
         expect(quorumOf(total, late)).toBe(late ? voters.lateQuorum : voters.quorum)
@@ -72,10 +72,10 @@ describe('counting votes', () => {
     const quorum = book.add(vote('f')).quorum
     expect(quorum?.votes.map(({ voter }) => voter)).toEqual(['a', 'b', 'c', 'd', 'f'])
     const forged = (votes: Vote[]): Quorum => ({ ...quorum!, votes })
-    expect(book.isEnough(forged(quorum!.votes.slice(1)))).toBe(false)
-    expect(book.isEnough(forged([...quorum!.votes.slice(1), quorum!.votes[1]!]))).toBe(false)
-    expect(book.isEnough(forged([...quorum!.votes.slice(1), vote('e', { target: 'y' })]))).toBe(false)
-    expect(book.isEnough(forged([...quorum!.votes.slice(1), vote('stranger')]))).toBe(false)
+    expect(isEnough(forged(quorum!.votes.slice(1)), seven.voters)).toBe(false)
+    expect(isEnough(forged([...quorum!.votes.slice(1), quorum!.votes[1]!]), seven.voters)).toBe(false)
+    expect(isEnough(forged([...quorum!.votes.slice(1), vote('e', { target: 'y' })]), seven.voters)).toBe(false)
+    expect(isEnough(forged([...quorum!.votes.slice(1), vote('stranger')]), seven.voters)).toBe(false)
   })
 
   test('attack 350: a precommit that names another lock round is counted for no commit, since no block could record it', () => {
@@ -85,7 +85,11 @@ describe('counting votes', () => {
     expect(book.add(precommit('e', 0)).quorum).toBeNull()
     const quorum = book.add(precommit('f')).quorum!
     expect(quorum.votes.map(({ voter }) => voter)).toEqual(['a', 'b', 'c', 'd', 'f'])
-    expect(book.isEnough({ ...quorum, votes: [...quorum.votes.slice(1), precommit('e', 0)] })).toBe(false)
+    const [f] = quorum.votes.slice(4)
+    expect(isEnough({ ...quorum, votes: [...quorum.votes.slice(1, 4), precommit('e', 0), f!] }, seven.voters)).toBe(
+      false,
+    )
+    expect(isEnough({ ...quorum, votes: [...quorum.votes.slice(1, 4), precommit('e'), f!] }, seven.voters)).toBe(true)
   })
 
   test('attack 24: who votes twice in a round, or against its lock, is proven by two of its votes', () => {
@@ -251,6 +255,41 @@ describe('a node', () => {
     expect(conflict?.kind).toBe('conflict')
     expect(node.isHalted).toBe(true)
     expect(votesIn(node.onSlot(10))).toEqual([])
+  })
+
+  test('attack 355: what of a quorum can be told without its signatures is told before them', () => {
+    const node = nodeFor('a')
+    const blocks = chain(genesis, 9, 'x')
+    for (const block of blocks.slice(0, 8)) node.onBlock(block)
+    node.onSlot(8)
+    const lock = quorumOn(blocks[5]!, PREVOTE, 4)
+    const { votes } = lock
+    expect(node.worthOf(lock)).toBe('news')
+    const strangers = votes.map((each) => ({ ...each, voter: `${each.voter}${each.voter}` }))
+    for (const other of [[], strangers, votes.slice(1), [...votes].reverse(), [...votes, votes[4]!]])
+      expect(node.worthOf({ ...lock, votes: other })).toBe('wrong')
+    const late = { late: true, votes: votes.map((each) => ({ ...each, late: true })) }
+    expect(node.worthOf({ ...lock, ...late })).toBe('wrong')
+    expect(node.worthOf({ ...lock, set: 1 })).toBe('old')
+    node.onQuorum(lock)
+    expect(node.worthOf(lock)).toBe('old')
+    const unseen = quorumOn(blocks[8]!, PRECOMMIT, 4)
+    expect(node.worthOf(unseen)).toBe('news')
+    node.onQuorum(unseen)
+    expect([unseen, quorumOn(blocks[8]!, PREVOTE, 5)].map((each) => node.worthOf(each))).toEqual(['old', 'old'])
+    node.onBlock(blocks[8]!)
+    expect(node.worthOf(quorumOn(blocks[8]!, PREVOTE, 5))).toBe('old')
+  })
+
+  test('attack 355: a past set is held to two thirds, whatever it says of being late', () => {
+    const node = nodeFor('a')
+    const blocks = chain(genesis, 12, 'x')
+    for (const block of blocks) node.onBlock(block)
+    node.onSlot(12)
+    node.onQuorum(quorumOn(blocks[9]!, PRECOMMIT, 6))
+    const { votes, ...half } = quorumOn({ ...blocks[4]!, id: 'y5' }, PRECOMMIT, 6, 0, true)
+    expect(node.onQuorum({ ...half, votes: votes.slice(0, 4) })).toEqual([])
+    expect(node.onQuorum(quorumOn({ ...blocks[4]!, id: 'y5' }, PRECOMMIT, 6))[0]?.kind).toBe('conflict')
   })
 
   test('a node without a place in the set only watches', () => {

@@ -69,20 +69,9 @@ export class VoteBook {
     const offence = this.offenceOf(vote, place, others)
     const isNew = !tally.isQuorum && this.isQuorum(tally)
     if (isNew) tally.isQuorum = true
-    return isNew || offence !== null ? { quorum: isNew ? quorumFrom(vote, tally) : null, offence } : NOTHING
-  }
-
-  /** Whether the votes of a quorum that somebody sent are enough. Their signatures are the caller's to check. */
-  isEnough(quorum: Quorum): boolean {
-    const seen = new Set<number>()
-    let weight = 0n
-    for (const vote of quorum.votes) {
-      const place = this.voters.places.get(vote.voter)
-      if (place === undefined || seen.has(place) || !isOf(quorum, vote)) return false
-      seen.add(place)
-      weight += this.voters.weights[place]!
-    }
-    return weight >= this.neededOf(quorum)
+    return isNew || offence !== null
+      ? { quorum: isNew ? inOrder(quorumFrom(vote, tally), this.voters) : null, offence }
+      : NOTHING
   }
 
   /** Forgets rounds before this one, but for the last votes of a voter: they can still prove an offence. */
@@ -106,11 +95,7 @@ export class VoteBook {
     const { quorum, lateQuorum } = this.voters.nearly
     if (tally.weight < NEARLY * (tally.late ? lateQuorum : quorum)) return false
     const weight = this.voters.weights.reduce((sum, each, place) => (tally.counted[place] === 1 ? sum + each : sum), 0n)
-    return weight >= this.neededOf(tally)
-  }
-
-  private neededOf({ late }: { readonly late: boolean }): bigint {
-    return late ? this.voters.lateQuorum : this.voters.quorum
+    return weight >= neededOf(this.voters, tally)
   }
 
   private talliesOf({ kind, round }: Vote): Tally[] {
@@ -160,6 +145,27 @@ const votesAt = (tallies: readonly Tally[], place: number, voter: string): Vote[
 const isFor = (tally: Tally, vote: Vote): boolean =>
   tally.target === vote.target && tally.late === vote.late && tally.targetSlot === vote.targetSlot
 
+const neededOf = ({ quorum, lateQuorum }: Voters, { late }: { readonly late: boolean }): bigint =>
+  late ? lateQuorum : quorum
+
+/** Its votes as they are spelled: in the order of the set. */
+export const inOrder = (quorum: Quorum, { places }: Voters): Quorum => ({
+  ...quorum,
+  votes: [...quorum.votes].sort((a, b) => places.get(a.voter)! - places.get(b.voter)!),
+})
+
+/** Whether a quorum that somebody sent has enough votes, in their order and each once. Their signatures are the caller's to check. */
+export function isEnough(quorum: Quorum, voters: Voters): boolean {
+  let [last, weight] = [-1, 0n]
+  for (const vote of quorum.votes) {
+    const place = voters.places.get(vote.voter)
+    if (place === undefined || place <= last || !isOf(quorum, vote)) return false
+    last = place
+    weight += voters.weights[place]!
+  }
+  return weight >= neededOf(voters, quorum)
+}
+
 const isOf = (quorum: Quorum, vote: Vote): boolean =>
   vote.kind === quorum.kind &&
   vote.set === quorum.set &&
@@ -176,5 +182,5 @@ const quorumFrom = ({ kind, set, round }: Vote, { target, targetSlot, late, vote
   target,
   targetSlot,
   late,
-  votes: [...votes],
+  votes,
 })
