@@ -22,8 +22,15 @@ export interface End {
 /** Options of a command line by their names; one that is given twice has two values, and one that takes none has none. */
 export type Given = Readonly<Record<string, readonly string[]>>
 
-/** The commands that judge files; they end as `run.ts` has them end. */
-function programOf(env: NodeJS.ProcessEnv, ended: (end: Omit<End, 'stdout'>) => void): Command {
+/** The commands that judge files. */
+const OF_FILES = [addCheckCommand, addReportCommand, addRentCommand, addLedgerCommand]
+
+/** These commands; they end as `run.ts` has them end. */
+function programOf(
+  env: NodeJS.ProcessEnv,
+  ended: (end: Omit<End, 'stdout'>) => void,
+  adders: typeof OF_FILES = OF_FILES,
+): Command {
   const { signal } = new AbortController()
   const run: CommandContext['run'] = async (command) => {
     try {
@@ -34,7 +41,7 @@ function programOf(env: NodeJS.ProcessEnv, ended: (end: Omit<End, 'stdout'>) => 
     }
   }
   const program = new Command('touchstone').exitOverride().configureOutput({ writeOut: () => {}, writeErr: () => {} })
-  for (const add of [addCheckCommand, addReportCommand, addRentCommand, addLedgerCommand]) add(program, { env, run })
+  for (const add of adders) add(program, { env, run })
   return program
 }
 
@@ -64,18 +71,25 @@ const standIns = (nowMs: number, onWords: (words: string) => void) => [
     .mockImplementation((path) => read.get(path) ?? read.set(path, load(path)).get(path)!),
 ]
 
+interface Surroundings {
+  readonly env: NodeJS.ProcessEnv
+  readonly nowMs: number
+  /** The commands there are, where not those that judge files. */
+  readonly adders?: typeof OF_FILES
+}
+
 /** Runs a command in this process: hundreds of them take seconds. */
 export async function runCommand(
   words: readonly string[],
   given: Given,
-  { env, nowMs }: { readonly env: NodeJS.ProcessEnv; readonly nowMs: number },
+  { env, nowMs, adders }: Surroundings,
 ): Promise<End> {
   const end = { exit: -1, fault: null, stdout: '' }
   const spies = standIns(nowMs, (words) => {
     end.stdout += words
   })
   try {
-    const program = programOf(env, (found) => Object.assign(end, found))
+    const program = programOf(env, (found) => Object.assign(end, found), adders)
     await program.parseAsync(['node', 'touchstone', ...words, ...wordsOf(given)])
     return end
   } catch (error) {
