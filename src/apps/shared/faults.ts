@@ -52,6 +52,12 @@ export const fault = faultsOf({
     message: 'the device {device} cannot prove transitions of this work by sumcheck: nothing was done',
     nextStep: 'Such proofs are made on a processor: name a box without a card with --on, or use --method openings.',
   },
+  CHECKS_TOO_SLOW: {
+    blame: 'validator',
+    retry: true,
+    message: 'this validator could not check the answers of the box in time',
+    nextStep: 'Give the validator more cores (work.threads), or measure fewer boxes in one window (work.cohortSize).',
+  },
   HOST_NOT_OFFERED: {
     blame: 'validator',
     message: 'this prover was started without host parts',

@@ -89,7 +89,11 @@ export class BoxRun {
   async #afterCalibration(asking: Asking, conducted: Conducted): Promise<RunState> {
     const { greeting, inputs } = asking
     const { challenge, parts, rejected, gaveUp } = conducted
-    const forged = await this.#inputs.verify(conducted)
+    const { verify, onStep } = this.#inputs
+    // Not the time of the box, also while others are checked first (attack 356).
+    onStep({ step: 'check' })
+    const forged = await verify(conducted)
+    onStep({ step: 'calibrate' })
     if (forged) {
       const caught = { ...forged, got: 'a calibration that was not computed' }
       return { at: 'over', done: { ...conducted, parts: [], rejected: caught, gaveUp: null, greeting } }

@@ -70,7 +70,7 @@ export interface Moment {
 
 /** Where a run stands, for people who watch. */
 export type Step =
-  | { readonly step: 'connect' | 'install' | 'detect' | 'calibrate' | 'again' | 'host' }
+  | { readonly step: 'connect' | 'install' | 'detect' | 'calibrate' | 'check' | 'again' | 'host' }
   | { readonly step: 'lost'; readonly fault: ProverFault }
   | { readonly step: 'detected'; readonly inventory: Inventory; readonly roundTripSeconds: number }
   | { readonly step: 'compute'; readonly progress: Progress; readonly parts: readonly PlannedPart[] }

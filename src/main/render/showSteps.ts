@@ -44,7 +44,7 @@ export function showSteps(terminal: Terminal, nowMs: () => number = () => perfor
       terminal.line(`  ${terminal.colours.yellow('!')} a device failed, as the box says: ${faultWords(step.fault)}`)
       start('continuing with the remaining devices')
     } else if (step.step === 'verify') show('checking the answers on this machine', step.done / step.of, '')
-    else start(SAID[step.step] ?? step.step)
+    else if (step.step !== 'check') start(SAID[step.step] ?? step.step)
   }
 }
 

@@ -4,12 +4,16 @@ import { fault } from '../../shared/faults.ts'
 import { orAborted } from '../../shared/orAborted.ts'
 import { within } from '../../shared/within.ts'
 import type { Moment } from '../verifyBox.ts'
+import { Stopwatch } from './stopwatch.ts'
 
 /** So long, over all parts of a run together, a box may keep the others of its cohort waiting (attack 128). */
 const LATE_MS = 40_000
 
 /** So long a cohort waits for late boxes in all, however many they are: with start and run it stays below a lease. */
 const ALL_LATE_MS = 7 * LATE_MS
+
+/** A start that is put off is looked at again no sooner. */
+const SOONEST_LOOK_MS = 1_000
 
 /** Opens once, for those who have arrived. Who comes later does not pass. */
 class Gate {
@@ -61,13 +65,23 @@ interface Member {
   gone: boolean
   /** What is left of the time that it may keep others waiting. */
   leftMs: number
+  /** We check what it has calibrated, or wait until that of others is checked. */
+  checked: boolean
   /** While others wait for it. */
   late: { readonly fromUs: number; readonly came: AbortController } | null
   /** What its run leaves behind is stored, or it has been silent for so long that the others do not wait for it. */
   ended: boolean
 }
 
-const newMember = (): Member => ({ slots: [], at: -1, gone: false, leftMs: LATE_MS, late: null, ended: false })
+const newMember = (): Member => ({
+  slots: [],
+  at: -1,
+  gone: false,
+  leftMs: LATE_MS,
+  checked: false,
+  late: null,
+  ended: false,
+})
 
 /**
  * Boxes that are measured in one window (§8): the clock of every part starts for all of them at the same moment, and so do
@@ -82,8 +96,10 @@ export class Cohort {
   /** Slots that whoever is still in them should have done. */
   readonly #overdue = new Set<number>()
   readonly #over = new AbortController()
-  /** How many are waited for, since when there is any, and for how much longer there may be. */
-  readonly #late = { count: 0, fromUs: 0, leftMs: ALL_LATE_MS }
+  /** While any are waited for. */
+  readonly #late: Stopwatch
+  /** While we check what any have calibrated. */
+  readonly #checks: Stopwatch
 
   #settle = () => {}
   /** Fulfilled when what all runs leave behind is stored, but for those that are not waited for. */
@@ -95,10 +111,35 @@ export class Cohort {
     this.#members = new Map(jobs.map((job) => [job, newMember()]))
     this.#clock = clock
     this.#start = new Gate(jobs, clock)
+    this.#late = new Stopwatch(clock)
+    this.#checks = new Stopwatch(clock)
     this.settled = new Promise((resolve) => {
       this.#settle = resolve
     })
-    void within(clock, limitMs, this.#start.opened).then(() => this.#start.release())
+    void this.#awaitStart(limitMs)
+  }
+
+  /**
+   * The limit does not run while we check: that is no box's time (attack 356). The start is put off for as long as the
+   * cohort may wait for late boxes, and that time is then gone: the whole of it stays below a lease.
+   */
+  async #awaitStart(limitMs: number): Promise<void> {
+    const opened = (ms: number) => within(this.#clock, ms, this.#start.opened)
+    await opened(limitMs)
+    const leftMs = () => Math.min(ALL_LATE_MS, this.#checks.ms) - this.#late.ms
+    this.#late.start()
+    while (this.#start.openedUs === null && leftMs() > 0) await opened(Math.max(leftMs(), SOONEST_LOOK_MS))
+    this.#late.stop()
+    this.#start.release()
+  }
+
+  /** Whether we check what it has calibrated. */
+  check(job: number, checked: boolean): void {
+    const member = this.#members.get(job)!
+    if (checked === member.checked || (checked && member.gone)) return
+    member.checked = checked
+    if (checked) this.#checks.start()
+    else this.#checks.stop()
   }
 
   /** Fulfilled when the first part may begin; only then is it known who is late. */
@@ -136,6 +177,7 @@ export class Cohort {
   giveUp(job: number): void {
     const member = this.#members.get(job)!
     member.gone = true
+    this.check(job, false)
     this.#stopWaitingFor(member)
     for (const gate of [this.#start, ...this.#gates.values()]) gate.leave(job)
     if ([...this.#members.values()].every(({ gone }) => gone)) this.#over.abort()
@@ -196,8 +238,8 @@ export class Cohort {
     const came = new AbortController()
     const fromUs = this.#clock.monotonicUs()
     member.late = { fromUs, came }
-    if (this.#late.count++ === 0) this.#late.fromUs = fromUs
-    const allLeftMs = this.#late.leftMs - (fromUs - this.#late.fromUs) / 1000
+    this.#late.start()
+    const allLeftMs = ALL_LATE_MS - this.#late.ms
     void this.#clock.sleep(Math.max(0, Math.min(member.leftMs, allLeftMs)), came.signal).then(
       () => this.giveUp(job),
       () => {},
@@ -206,10 +248,9 @@ export class Cohort {
 
   #stopWaitingFor(member: Member): void {
     if (!member.late) return
-    const nowUs = this.#clock.monotonicUs()
-    member.leftMs -= (nowUs - member.late.fromUs) / 1000
+    member.leftMs -= (this.#clock.monotonicUs() - member.late.fromUs) / 1000
     member.late.came.abort()
     member.late = null
-    if (--this.#late.count === 0) this.#late.leftMs -= (nowUs - this.#late.fromUs) / 1000
+    this.#late.stop()
   }
 }

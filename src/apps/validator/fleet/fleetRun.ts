@@ -8,6 +8,7 @@ import type { BoxReport, Step } from '../verifyBox.ts'
 import type { Cohort } from './cohort.ts'
 import type { FleetDeps, FleetRules } from './fleet.ts'
 import { isOfRelease, judgeFault, kindOfError, type Leftover, resultOfFault, resultOfReport } from './outcomeOf.ts'
+import { Stopwatch } from './stopwatch.ts'
 
 /** Of the silence that counts as hanging: whoever ends after so long without being ready has kept us waiting too. */
 const WAITED_SHARE = 1 / 4
@@ -40,8 +41,8 @@ export class FleetRun {
   done: Promise<void> = Promise.resolve()
   readonly #fleet: FleetOfRun
   readonly #stop = new AbortController()
-  /** Since when we check its answers, or wait until those of others are checked. */
-  #checksSinceUs: number | null = null
+  /** While we check its answers, or wait until those of others are checked. */
+  readonly #checks: Stopwatch
   #told: { readonly step: Step['step']; readonly atUs: number } | null = null
 
   constructor(job: TakenJob, cohort: Cohort, fleet: FleetOfRun) {
@@ -50,11 +51,16 @@ export class FleetRun {
     this.stepUs = fleet.clock.monotonicUs()
     this.stalled = job.box.stalls > 0
     this.#fleet = fleet
+    this.#checks = new Stopwatch(fleet.clock)
   }
 
-  /** With a fault the box is to blame; without one its job goes back to the queue. */
+  /**
+   * With a fault the box is to blame, unless it was in time and we are slow to check its answers; without one its job goes
+   * back to the queue.
+   */
   stop(reason?: TouchstoneError): void {
-    this.#stop.abort(reason)
+    const isOurs = reason && this.#checks.isRunning && !this.stalled
+    this.#stop.abort(isOurs ? fault('CHECKS_TOO_SLOW') : reason)
   }
 
   /** Null when we stopped it ourselves: the box is not to blame. */
@@ -94,10 +100,11 @@ export class FleetRun {
     const running = orAborted(verify(job, { onStep, beforeStart, openedBy }, signal), signal)
     // A light look is over in seconds, and the cohort of its box may be waiting for it.
     const limitMs = job.kind === 'light' ? Math.min(rules.startLimitMs, rules.jobLimitMs) : rules.jobLimitMs
-    const checksMs = () => (clock.monotonicUs() - (this.#checksSinceUs ?? clock.monotonicUs())) / 1000
     // What it waits for its cohort is not its own time (attack 128), nor what we take to check its answers (attack 240).
     const leftMs = () =>
-      limitMs + Math.min(limitMs, checksMs()) - ((waitsSinceUs ?? clock.monotonicUs()) - startedUs - waitedUs) / 1000
+      limitMs +
+      Math.min(limitMs, this.#checks.ms) -
+      ((waitsSinceUs ?? clock.monotonicUs()) - startedUs - waitedUs) / 1000
     while (leftMs() > 0) {
       const report = await within(clock, Math.max(leftMs(), SOONEST_LOOK_MS), running)
       if (report !== null) return report
@@ -109,7 +116,7 @@ export class FleetRun {
   async #leftByFault(cause: unknown, startedAt: string, seconds: number): Promise<Leftover> {
     const { job, cohort } = this
     const { rules, log, releaseRuns } = this.#fleet
-    const keptWaiting = !cohort.isReady(job.id) && seconds * 1000 >= rules.stallMs * WAITED_SHARE
+    const keptWaiting = !cohort.isReady(job.id) && seconds * 1000 - this.#checks.ms >= rules.stallMs * WAITED_SHARE
     cohort.giveUp(job.id)
     const judged = judgeFault(cause, !isOfRelease(cause) || (await releaseRuns(this)), job.kind)
     if (judged.code === 'UNEXPECTED')
@@ -129,8 +136,11 @@ export class FleetRun {
     const { clock, live, proverStarted } = this.#fleet
     const { boxId, round } = this.job
     const nowUs = clock.monotonicUs()
-    this.stepUs = step.step === 'verify' ? null : nowUs
-    this.#checksSinceUs = step.step === 'verify' ? (this.#checksSinceUs ?? nowUs) : null
+    const isOurs = step.step === 'check' || step.step === 'verify'
+    this.stepUs = isOurs ? null : nowUs
+    if (isOurs && !this.#checks.isRunning) this.#checks.start()
+    if (!isOurs && this.#checks.isRunning) this.#checks.stop()
+    this.cohort.check(this.job.id, step.step === 'check')
     if (step.step === 'detected') proverStarted(round)
     if (step.step === this.#told?.step && nowUs - this.#told.atUs < TELL_EVERY_US) return
     this.#told = { step: step.step, atUs: nowUs }

@@ -7,6 +7,7 @@ import { entry } from '../../../../test/support/storeFixtures.ts'
 import { VirtualClock } from '../../../../test/support/virtualClock.ts'
 import { VirtualLanes } from '../../../../test/support/virtualLanes.ts'
 import { MARK_BYTES } from '../../../core/params/hostParts.ts'
+import { PRESETS } from '../../../core/params/presets.ts'
 import type { Answer } from '../../../core/wire/messages.ts'
 import { fault as remoteFault } from '../../../drivers/remote/faults.ts'
 import type { TakenJob } from '../../../ports/store.ts'
@@ -167,6 +168,60 @@ test('attack 349: who waits until walks of others are checked does not hang, and
   const { results } = await play(ids, programOf, rules)
   for (const id of ids.slice(0, 3)) expect(outcomes(results(id))).toEqual(['accepted'])
   for (const id of ids.slice(3)) expect(results(id).map(({ result }) => result.outcome)).toEqual(['rejected'])
+})
+
+describe('attack 356: calibrations that wait to be checked', () => {
+  /** Two calibrations a box; the start limit is 300 s, and a box hangs after 120 s without a step. */
+  const asked = { preset: { ...PRESETS.tiny, name: 'devnet', fixedRounds: 2 }, sustainedSeconds: 0 } as const
+  const rules = { hours: 1, precisions: ['int8'], asked, pollMs: 5_000 } as const
+  const card = (_: string, clock: VirtualClock) => honestProgram({ devices: [cardOn(new Card(clock, 100))] })
+
+  test('are no silence, and the limit of the start does not run', async () => {
+    const { store } = await play(['a', 'b', 'c', 'd'], card, { ...rules, checkMs: 50_000 })
+    expect(outcomes(store.results)).toEqual(Array.from({ length: 4 }, () => 'accepted'))
+  })
+
+  test('put the start off for 280 s at most; who then waits for us has not failed', async () => {
+    const { store } = await play(['a', 'b', 'c', 'd'], card, { ...rules, checkMs: 100_000 })
+    const missed = store.results.filter(({ result }) => result.code === 'CHECKS_TOO_SLOW')
+    for (const { atUs, result, box } of missed) {
+      expect(atUs / 1e6).toBeLessThan(300 + 280 + 10)
+      expect([result.outcome, box.failed, box.missed, box.stalls]).toEqual(['fault', false, 0, 0])
+    }
+    expect(outcomes(store.results).sort()).toEqual([
+      'CHECKS_TOO_SLOW',
+      'CHECKS_TOO_SLOW',
+      'CHECKS_TOO_SLOW',
+      'accepted',
+    ])
+  })
+
+  test('nor has failed whose answers we do not check within twice the limit of a run', async () => {
+    const { store } = await play(['a', 'b', 'c'], card, { hours: 1, checkMs: 60_000, jobLimitMs: 70_000 })
+    const ends = store.results.map(({ result, box }) => [result.code ?? result.outcome, box.failed])
+    expect(ends).toEqual([
+      ['accepted', false],
+      ['accepted', false],
+      ['CHECKS_TOO_SLOW', false],
+    ])
+  })
+
+  test('do not excuse who keeps us waiting after them', async () => {
+    const dawdles = (clock: VirtualClock) => {
+      let challenges = 0
+      return tampered(card('', clock), {
+        async onOrder(order, line) {
+          if (order.type !== 'challenge' || ++challenges < 3) return await line.order(order)
+          await clock.sleep(40_000)
+          await line.answer({ type: 'fault', code: 'GPU_LOST', text: 'gone' })
+        },
+      })
+    }
+    const programOf = (id: string, clock: VirtualClock) => (id === 'dawdles' ? dawdles(clock) : card(id, clock))
+    const { results } = await play(['dawdles', 'b', 'c'], programOf, { ...rules, checkMs: 20_000 })
+    expect(results('dawdles').map(({ box }) => [box.failed, box.stalls])).toEqual([[true, 1]])
+    for (const id of ['b', 'c']) expect(outcomes(results(id))).toEqual(['accepted'])
+  })
 })
 
 describe('attack 241: a box that earns, and that newcomers do not get to know, keeps none of them from earning', () => {
