@@ -67,6 +67,7 @@ test('two boxes that differ are asked over SSH for one patch, and the one that l
     const quiet = { segmentMs: 60_000, onStep: () => {}, onState: () => {} }
     const { ends, disputes } = await watchReplicas(
       provers.map((prover) => ({ ...ours, ...quiet, prover })),
+      async () => null,
       never,
     )
     expect(disputes).toMatchObject([{ wrong: 'second', segment: 4, op: 'quantise', between: [0, 1] }])

@@ -17,7 +17,9 @@ export const WATCH_REASONS = {
   OTHER_RESULT: 'the result is not the state that it had committed to',
   NOT_SHOWN: 'what was drawn does not hold',
   NOT_ATTESTED: 'what its hardware signed does not hold',
-  DISPUTE_LOST: 'it differed from another replica, and a patch of it that was recomputed here is wrong',
+  DISPUTE_LOST: 'it differed from another replica, and is wrong where that was looked at',
+  UNHEARD: 'it differed from another replica, and did not answer for it',
+  SAME_KEY: 'it has the key of another, and a key counts once',
   TOO_FEW: 'fewer than two replicas are left to be compared',
   NOT_AS_HIDDEN: 'it opened something else than it had committed to',
 } as const

@@ -1,6 +1,7 @@
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { type DisputeOutcome, settleDispute } from '../../core/work/methods/dispute.ts'
-import { compareReplicas, type ReplicaAnswer } from '../../core/work/methods/replicas.ts'
+import type { Receipt } from '../../core/work/receipt.ts'
+import type { Replayed } from '../../core/work/replayWork.ts'
 import { WorkRejected } from './proverLine.ts'
 import { type Watch, type WatchedWork, WorkListener } from './workListener.ts'
 
@@ -15,91 +16,136 @@ export interface Dispute extends DisputeOutcome {
 }
 
 export interface ReplicasWatched {
-  /** All said the same; they differed, and disputes said who is wrong; or fewer than two are left to compare. */
+  /** All said the same; they differed, and it is known who is wrong; or fewer than two are left to compare. */
   readonly outcome: 'agree' | 'settled' | 'too few'
   readonly ends: readonly ReplicaEnd[]
   readonly disputes: readonly Dispute[]
+  /** Whether who is left was run again here, from the beginning to the end. */
+  readonly isReplayed: boolean
 }
+
+/** Runs the whole work again, and compares it with what was said; null where that would take too long. */
+export type ReplayHere = (said: Pick<Receipt, 'firstRoot' | 'marks'>) => Promise<Replayed | null>
 
 /**
  * W5.3. The same work on several provers. Each hides what it says until all have said it; then they are compared. Where
  * they differ, two at a time are asked for the first thing they differ in, over the line they have, and one patch of it is
- * recomputed here: whoever is wrong in it is rejected, with all who said the same.
+ * recomputed here. Each answers for itself alone: whoever is silent or wrong does not speak for who said the same
+ * (attack 357).
  */
-export async function watchReplicas(watches: readonly Watch[], signal: AbortSignal): Promise<ReplicasWatched> {
-  const listeners = watches.map((watch) => new WorkListener({ ...watch, isHidden: true }, signal))
-  const rejections = new Map<WorkListener, WorkRejected>()
-  const left = () => listeners.filter((listener) => !rejections.has(listener))
-  const each = (step: (listener: WorkListener) => Promise<void>) =>
-    Promise.all(
-      left().map((listener) =>
-        step(listener).catch((error: unknown) => {
-          if (!(error instanceof WorkRejected)) throw error
-          rejections.set(listener, error)
-        }),
-      ),
-    )
-  await each((listener) => listener.assign())
+export async function watchReplicas(
+  watches: readonly Watch[],
+  replay: ReplayHere,
+  signal: AbortSignal,
+): Promise<ReplicasWatched> {
+  const replicas = new Replicas(watches.map((watch) => new WorkListener({ ...watch, isHidden: true }, signal)))
+  await replicas.each((listener) => listener.assign())
   // Nobody is asked to open before everybody has said its last, or was rejected.
-  await each((listener) => listener.execute())
-  const answers = new Map<WorkListener, ReplicaAnswer>()
-  await each(async (listener) => {
-    const opened = await listener.unveil()
-    answers.set(listener, { key: listener.key, commitment: listener.commitment, opened })
-  })
-  const { outcome, classes } = compareReplicas(left().map((listener) => answers.get(listener)!))
-  const disputes: Dispute[] = []
-  if (outcome === 'differ') {
-    const linkOf = (listener: WorkListener) => answers.get(listener)!.opened!.link
-    const sides = classes.map(({ link }) => left().filter((listener) => equalBytes(linkOf(listener), link)))
-    for (const { lost, ...dispute } of await settleAll(sides, listeners, watches[0]!)) {
-      disputes.push(dispute)
-      for (const listener of lost) rejections.set(listener, new WorkRejected('DISPUTE_LOST', placeOf(dispute)))
-    }
-  }
+  await replicas.each((listener) => listener.execute())
+  await replicas.each((listener) => listener.unveil())
+  const disputes = await settleAll(replicas, watches[0]!)
+  const isReplayed = await settleUnheard(replicas, replay)
+  replicas.rejectSameKeys()
+  const isSettled = disputes.length > 0 && (isReplayed || replicas.unheard.length === 0)
+  const isTooFew = replicas.left.length < (isSettled ? 1 : 2)
   const shown = new Map<WorkListener, WatchedWork>()
-  await each(async (listener) => void shown.set(listener, await listener.prove()))
-  const ends = listeners.map((listener): ReplicaEnd => {
-    const rejected = rejections.get(listener)
+  await replicas.each(async (listener) => void shown.set(listener, await listener.prove()))
+  const ends = replicas.all.map((listener): ReplicaEnd => {
+    const rejected = replicas.rejections.get(listener)
     return rejected ? { rejected } : { shown: shown.get(listener)! }
   })
-  return { outcome: outcome === 'differ' ? 'settled' : outcome, ends, disputes }
+  return { outcome: isTooFew ? 'too few' : disputes.length > 0 ? 'settled' : 'agree', ends, disputes, isReplayed }
 }
 
-type Side = readonly WorkListener[]
+/** Who works, and who of them is not believed any more. */
+class Replicas {
+  readonly rejections = new Map<WorkListener, WorkRejected>()
+  readonly all: readonly WorkListener[]
 
-/** Whoever stands against whoever is left, one after the other; how many said the same proves nothing. */
-async function settleAll(
-  [first, ...more]: readonly Side[],
-  listeners: readonly WorkListener[],
-  { work, runPatch }: Pick<Watch, 'work' | 'runPatch'>,
-): Promise<readonly (Dispute & { readonly lost: Side })[]> {
-  const settled: (Dispute & { readonly lost: Side })[] = []
-  let holds: Side | null = first ?? null
-  for (const other of more) {
-    if (holds === null) {
-      holds = other
-      continue
+  constructor(all: readonly WorkListener[]) {
+    this.all = all
+  }
+
+  get left(): readonly WorkListener[] {
+    return this.all.filter((listener) => !this.rejections.has(listener))
+  }
+
+  /** Those who said something else than who is left, and fell silent when they were asked about it. */
+  get unheard(): readonly WorkListener[] {
+    const [first] = this.left
+    const isUnheard = (one: WorkListener) => this.rejections.get(one)?.code === 'UNHEARD'
+    return first ? this.all.filter((one) => isUnheard(one) && differs(one, first)) : []
+  }
+
+  async each(step: (listener: WorkListener) => Promise<unknown>): Promise<void> {
+    const orReject = (listener: WorkListener) =>
+      step(listener).catch((error: unknown) => {
+        if (!(error instanceof WorkRejected)) throw error
+        this.rejections.set(listener, error)
+      })
+    await Promise.all(this.left.map(orReject))
+  }
+
+  /** Two of those who are left; how many said the same proves nothing. */
+  twoThatDiffer(): readonly [WorkListener, WorkListener] | null {
+    const [first, ...others] = this.left
+    const other = first && others.find((one) => differs(one, first))
+    return other ? [first, other] : null
+  }
+
+  /** A key counts once, by who was named first. */
+  rejectSameKeys(): void {
+    for (const listener of this.left) {
+      const same = this.left.find(({ key }) => equalBytes(key, listener.key))!
+      if (same !== listener)
+        this.rejections.set(listener, new WorkRejected('SAME_KEY', `replica ${this.all.indexOf(same) + 1}`))
     }
-    const found = await settleDispute(work, [holds[0]!.disputant(), other[0]!.disputant()], runPatch)
-    const isWrong = [
-      found.wrong === 'first' || found.wrong === 'both',
-      found.wrong === 'second' || found.wrong === 'both',
-    ]
-    const between = [listeners.indexOf(holds[0]!), listeners.indexOf(other[0]!)] as const
-    const keys = [holds[0]!.key, other[0]!.key] as const
-    settled.push({ ...found, between, keys, lost: [...(isWrong[0] ? holds : []), ...(isWrong[1] ? other : [])] })
-    if (isWrong[0]) holds = isWrong[1] ? null : other
+  }
+}
+
+const differs = (one: WorkListener, other: WorkListener) => !equalBytes(one.lastLink, other.lastLink)
+
+/** Until all who are left say the same. */
+async function settleAll(replicas: Replicas, { work, runPatch }: Watch): Promise<readonly Dispute[]> {
+  const { all, rejections } = replicas
+  const settled: Dispute[] = []
+  for (let two = replicas.twoThatDiffer(); two; two = replicas.twoThatDiffer()) {
+    const [first, second] = two
+    const unheard = (one: WorkListener) => (why: WorkRejected) =>
+      void rejections.set(one, new WorkRejected('UNHEARD', why.message))
+    const sides = [first.disputant(unheard(first)), second.disputant(unheard(second))] as const
+    const found = await settleDispute(work, sides, runPatch)
+    const between = [all.indexOf(first), all.indexOf(second)] as const
+    settled.push({ ...found, between, keys: [first.key, second.key] })
+    const why = found.isSilent ? new WorkRejected('UNHEARD') : new WorkRejected('DISPUTE_LOST', placeOf(found))
+    for (const one of two.filter((_, i) => found.wrong !== (i === 0 ? 'second' : 'first')))
+      if (!rejections.has(one)) rejections.set(one, why)
   }
   return settled
 }
 
+/**
+ * Who fell silent may have been right, and cut off from here by somebody else: who is left was not shown to be right by
+ * that. Whether it is, is found out here where that can be done.
+ */
+async function settleUnheard({ left, unheard, rejections }: Replicas, replay: ReplayHere): Promise<boolean> {
+  if (unheard.length === 0) return false
+  const replayed = await replay(left[0]!.said)
+  const segment = replayed?.problem?.segment
+  if (segment !== undefined)
+    for (const one of left)
+      rejections.set(one, new WorkRejected('DISPUTE_LOST', `${segmentText(segment)}, by a replay`))
+  return replayed?.problem === null
+}
+
+const segmentText = (segment: number): string => (segment < 0 ? 'the beginning' : `segment ${segment}`)
+
 /** Where they differed, in words. */
-export function placeOf({ segment, op, draw, rounds }: DisputeOutcome): string {
+function placeOf({ segment, op, draw, rounds }: DisputeOutcome): string {
   const where = [
-    segment === undefined ? '' : segment < 0 ? 'the beginning' : `segment ${segment}`,
+    segment === undefined ? '' : segmentText(segment),
     op === undefined ? '' : `step ${op}`,
-    draw === undefined ? 'it did not show it' : `patch ${draw.patch}`,
+    draw === undefined ? 'it contradicts what it said' : `patch ${draw.patch}`,
   ]
   return `${where.filter(Boolean).join(', ')}; ${rounds} rounds`
 }

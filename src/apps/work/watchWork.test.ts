@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { openInProcessBox, type ProverProgram } from '../../../test/support/inProcessBox.ts'
-import { lyingStart } from '../../../test/support/lyingDevice.ts'
 import { seededRandomness } from '../../../test/support/seededRandomness.ts'
 import { smallDecoder } from '../../../test/support/smallStep.ts'
 import { chanceProduct, readyWork } from '../../../test/support/smallWorks.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
 import { tinyTraining } from '../../../test/support/tinyTraining.ts'
+import { workProgram as program, saying, WASM } from '../../../test/support/workProgram.ts'
 import { chanceFrom } from '../../../test/support/workTrials.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { takeApart } from '../../core/certificate/envelope.ts'
@@ -29,9 +29,8 @@ import { openCheckerEngines, openCpuWork, openFieldEngine } from '../../drivers/
 import { readKernel } from '../../drivers/system/kernelFiles.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Tensors, WorkDevice, WorkRun } from '../../ports/workDevice.ts'
+import type { Tensors, WorkRun } from '../../ports/workDevice.ts'
 import { serveWork } from './serveWork.ts'
-import { watchReplicas } from './watchReplicas.ts'
 import { watchProduct, watchWork } from './watchWork.ts'
 import type { WorkStep } from './workListener.ts'
 
@@ -40,24 +39,6 @@ const hasher = hasherOn(await engine())
 const runPatch = patchRunner(await engine(), EXACT_OPS)
 const { work, given } = tinyTraining('gpt', 2, hasher)
 const never = new AbortController().signal
-const WASM = { environment: { TOUCHSTONE_ENGINE: 'wasm' } }
-
-/** Our own prover; `cheat` changes what its device does. */
-const program =
-  (
-    cheat: (run: WorkRun) => Partial<WorkRun> = () => ({}),
-    signer: Signer = testSigner(7),
-    begin: WorkDevice['start'] = async (asked, inputs) => (await openCpuWork(WASM)).start(asked, inputs),
-  ): ProverProgram =>
-  async ({ input, write }) => {
-    const device = await openCpuWork(WASM)
-    const start: WorkDevice['start'] = async (asked, inputs) => {
-      const run = await begin(asked, inputs)
-      return { ...run, ...cheat(run) }
-    }
-    const openField = () => openFieldEngine(WASM)
-    return serveWork({ device: { ...device, start }, signer, randomness: seededRandomness(3), openField, input, write })
-  }
 
 async function watchFor(prover: ProverProgram, { clock = systemClock as Clock, isHidden = false } = {}) {
   const states: Tensors[] = []
@@ -85,18 +66,6 @@ test('a work that was done is believed: drawn by the listener, timed by its cloc
   expect([...states[0]!.keys()]).toEqual([...work.state.keys()])
   expect(proverKey).toEqual(testSigner(7).publicKey)
 })
-
-/** The same prover, whose answers are changed on their way. */
-const saying =
-  (change: (answer: WorkAnswer) => readonly WorkAnswer[]): ProverProgram =>
-  ({ input, write }, signal) => {
-    const sent = new FrameDecoder(WORK_ANSWER_TYPES)
-    const changed = async (bytes: Uint8Array) => {
-      for (const answer of sent.push(bytes) as Iterable<WorkAnswer>)
-        for (const said of change(answer)) await write(encodeFrame(said))
-    }
-    return program()({ input, write: changed }, signal)
-  }
 
 test.each([120, 121, 256])(
   'attack 299: a device with a name of %i letters has a receipt that can be read',
@@ -333,57 +302,5 @@ describe('a training whose transitions are proven', () => {
     }
     await expect(watchedProofs(cannot)).rejects.toMatchObject({ detail: { code: 'CANNOT_PROVE' } })
     expect(orders).not.toContain('seed')
-  })
-})
-
-describe('replicas', () => {
-  const replicas = async (...provers: readonly ProverProgram[]) => {
-    const opened = await Promise.all(provers.map((prover) => watchFor(prover, { isHidden: true })))
-    try {
-      return await watchReplicas(
-        opened.map(({ watch }) => watch),
-        never,
-      )
-    } finally {
-      await Promise.all(opened.map(({ close }) => close()))
-    }
-  }
-  const honest = (key: number) => program(undefined, testSigner(key))
-  /** Stands still in its second segment, and says so of all it shows. */
-  const lazy = program(
-    (run) => ({
-      advance: async (segment) => ({ ...(await run.advance(Math.min(segment, 0))), transition: segment + 1 }),
-    }),
-    testSigner(9),
-  )
-  /** Computes one step of its second segment wrongly, and stands by it: the lie is in every run of it. */
-  const liar = program(undefined, testSigner(9), lyingStart(2))
-
-  test('that did the same agree', async () => {
-    const { outcome, ends } = await replicas(honest(7), honest(8))
-    expect(outcome).toBe('agree')
-    expect(ends).toMatchObject([{ shown: {} }, { shown: {} }])
-  })
-
-  test('that differ are settled between them: one patch is recomputed, and whoever lied is named', async () => {
-    const { outcome, ends, disputes } = await replicas(liar, honest(8))
-    expect(outcome).toBe('settled')
-    expect(ends).toMatchObject([{ rejected: { code: 'DISPUTE_LOST' } }, { shown: {} }])
-    const found = { wrong: 'first', segment: 1, op: 'quantise', between: [0, 1], keys: [testSigner(9).publicKey, {}] }
-    expect(disputes).toMatchObject([found])
-    expect(disputes[0]!.rounds).toBeLessThanOrEqual(12)
-  })
-
-  test('whoever cannot show what it said loses, whichever side it stands on; so do all who said the same', async () => {
-    const { ends, disputes } = await replicas(honest(7), lazy, honest(8))
-    expect(ends).toMatchObject([{ shown: {} }, { rejected: { code: 'DISPUTE_LOST' } }, { shown: {} }])
-    expect(disputes).toMatchObject([{ wrong: 'second', segment: 1, between: [0, 1] }])
-  })
-
-  test('under one key, or of which one is silent, are too few', async () => {
-    expect((await replicas(honest(7), honest(7))).outcome).toBe('too few')
-    const { outcome, ends } = await replicas(honest(7), async () => {})
-    expect(outcome).toBe('too few')
-    expect(ends[1]).toMatchObject({ rejected: { code: 'VANISHED' } })
   })
 })

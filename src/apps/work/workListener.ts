@@ -139,11 +139,6 @@ export class WorkListener {
     if (!isHidden) this.#requireSignature()
   }
 
-  /** The last thing that was hidden: what replicas are compared by. */
-  get commitment(): Uint8Array {
-    return this.#commitments.at(-1)!
-  }
-
   /** Every root it said, in the open. */
   get said(): Pick<Receipt, 'firstRoot' | 'marks'> {
     return { firstRoot: this.#firstRoot, marks: this.#marks }
@@ -155,7 +150,7 @@ export class WorkListener {
   }
 
   /** Once all replicas are in: what was hidden. */
-  async unveil(): Promise<{ readonly salt: Uint8Array; readonly link: Uint8Array }> {
+  async unveil(): Promise<void> {
     const { work } = this.#watch
     await this.#line.send({ type: 'unveil' })
     const { salt } = await this.#line.expect('unveiled', HANDSHAKE_MS)
@@ -166,7 +161,6 @@ export class WorkListener {
     if (!isAsHidden) throw new WorkRejected('NOT_AS_HIDDEN')
     for (const [segment, root] of this.#states) this.#requireRoot(segment, root)
     this.#requireSignature()
-    return { salt, link: links.at(-1)! }
   }
 
   /** W11. What the hardware signs before the seed is out, and after the last h; null where it cannot. */
@@ -175,11 +169,12 @@ export class WorkListener {
     await this.#line.send({ type: 'vouch' })
     const { bundle } = await this.#line.expect('vouched', HANDSHAKE_MS)
     const nonce =
-      when === 'before' ? workOpenNonce(work.orderId, this.#key) : workNonce(work.workId, this.#key, this.#lastLink)
+      when === 'before' ? workOpenNonce(work.orderId, this.#key) : workNonce(work.workId, this.#key, this.lastLink)
     return bundle.length > 0 ? { bundle, nonce } : null
   }
 
-  get #lastLink(): Uint8Array {
+  /** Of everything it said: what replicas are compared by. */
+  get lastLink(): Uint8Array {
     return linksOf(this.#watch.work.workId, this.#firstRoot, this.#marks).at(-1)!
   }
 
@@ -191,15 +186,16 @@ export class WorkListener {
 
   /**
    * W5.4. The replica as a side of a dispute. What it said of its states is here; the rest is asked of it. Whoever does not
-   * answer as it is due loses.
+   * answer as it is due is told with the reason.
    */
-  disputant(): Disputant {
+  disputant(onSilent: (why: WorkRejected) => void): Disputant {
     const { work } = this.#watch
     const links = linksOf(work.workId, this.#firstRoot, this.#marks)
-    const orLose = <T>(answer: Promise<T>): Promise<T | null> =>
+    const orNull = <T>(answer: Promise<T>): Promise<T | null> =>
       answer.catch((error: unknown) => {
-        if (error instanceof WorkRejected) return null
-        throw error
+        if (!(error instanceof WorkRejected)) throw error
+        onSilent(error)
+        return null
       })
     const ask = async <T extends 'traced' | 'nodes' | 'leaf' | 'patch'>(order: WorkOrderMessage, answer: T) => {
       await this.#line.send(order)
@@ -209,16 +205,12 @@ export class WorkListener {
       link: async (segments) => links[segments] ?? null,
       mark: async (segments) =>
         segments === 0 ? { transition: 0, root: this.#firstRoot, statistics: [] } : (this.#marks[segments - 1] ?? null),
-      trace: (segment) => orLose(ask({ type: 'askTrace', segment: segment + 1 }, 'traced').then(rootsIn)),
+      trace: (segment) => orNull(ask({ type: 'askTrace', segment: segment + 1 }, 'traced').then(rootsIn)),
       nodes: (segment, at, level, from, count) =>
-        orLose(
-          ask({ type: 'askNodes', ...at, segment: segment + 1, level, from, count }, 'nodes').then(({ hashes }) =>
-            hashes.length === 32 * count ? splitRoots(hashes) : null,
-          ),
-        ),
+        orNull(ask({ type: 'askNodes', ...at, segment: segment + 1, level, from, count }, 'nodes').then(nodesIn)),
       leaf: (segment, at, leaf) =>
-        orLose(ask({ type: 'askLeaf', ...at, segment: segment + 1, leaf }, 'leaf').then(({ bytes }) => bytes)),
-      patch: (segment, draw) => orLose(ask({ type: 'askPatch', ...draw, segment: segment + 1 }, 'patch').then(patchIn)),
+        orNull(ask({ type: 'askLeaf', ...at, segment: segment + 1, leaf }, 'leaf').then(({ bytes }) => bytes)),
+      patch: (segment, draw) => orNull(ask({ type: 'askPatch', ...draw, segment: segment + 1 }, 'patch').then(patchIn)),
     }
   }
 
@@ -320,7 +312,7 @@ export class WorkListener {
 
   #requireSignature(): void {
     const { workId } = this.#watch.work
-    const isSigned = checkSignature(this.#signature, executedMessage(workId, this.#lastLink), this.#key)
+    const isSigned = checkSignature(this.#signature, executedMessage(workId, this.lastLink), this.#key)
     if (!isSigned) throw new WorkRejected('BAD_SIGNATURE')
   }
 
@@ -353,8 +345,14 @@ export class WorkListener {
   }
 }
 
-const rootsIn = ({ roots }: Answered<'traced'>): readonly Uint8Array[] | null =>
-  roots.length % 32 === 0 ? splitRoots(roots) : null
+const hashesIn = (bytes: Uint8Array): readonly Uint8Array[] => {
+  if (bytes.length % 32 !== 0) throw new WorkRejected('GARBLED', 'hashes')
+  return splitRoots(bytes)
+}
+const rootsIn = ({ roots }: Answered<'traced'>) => hashesIn(roots)
+const nodesIn = ({ hashes }: Answered<'nodes'>) => hashesIn(hashes)
 
-const patchIn = ({ leafBytes, bytes }: Answered<'patch'>): PatchEvidence | null =>
-  leafBytes <= bytes.length ? { leaves: bytes.subarray(0, leafBytes), proof: bytes.subarray(leafBytes) } : null
+function patchIn({ leafBytes, bytes }: Answered<'patch'>): PatchEvidence {
+  if (leafBytes > bytes.length) throw new WorkRejected('GARBLED', 'patch')
+  return { leaves: bytes.subarray(0, leafBytes), proof: bytes.subarray(leafBytes) }
+}

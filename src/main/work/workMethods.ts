@@ -1,12 +1,12 @@
 import { WorkRejected } from '../../apps/work/proverLine.ts'
-import { type Dispute, placeOf, type ReplicaEnd, watchReplicas } from '../../apps/work/watchReplicas.ts'
+import { type Dispute, type ReplayHere, type ReplicaEnd, watchReplicas } from '../../apps/work/watchReplicas.ts'
 import { watchAttested, watchExecution, watchProduct, watchWork } from '../../apps/work/watchWork.ts'
 import type { ExecutedWork, Watch, WatchedWork } from '../../apps/work/workListener.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { issueProduct } from '../../core/certificate/productEvidence.ts'
 import { issueReceipt } from '../../core/certificate/receiptEvidence.ts'
-import type { TensorHasher } from '../../core/work/engineRun.ts'
+import { EngineRun, type TensorHasher } from '../../core/work/engineRun.ts'
 import { creditedOperations } from '../../core/work/liveRule.ts'
 import { checkCommitted, committedError, proveCommitted } from '../../core/work/methods/sumcheck/committed.ts'
 import { codeOperand } from '../../core/work/methods/sumcheck/operandCode.ts'
@@ -14,8 +14,9 @@ import { liveShareOf, type ProductReceipt, productOf } from '../../core/work/met
 import { checkHashedSumcheck, type ProductOperands, sumcheckError } from '../../core/work/methods/sumcheck/sumcheck.ts'
 import type { ProductStatement } from '../../core/work/methods/sumcheck/transcript.ts'
 import type { Receipt } from '../../core/work/receipt.ts'
+import { replayWork } from '../../core/work/replayWork.ts'
 import { operationsOfWork } from '../../core/work/work.ts'
-import { openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
+import { openExactEngine, openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
 import { chanceText, provenText, segmentsText } from '../check/checkAnswer.ts'
@@ -67,11 +68,13 @@ interface AllWatched {
   readonly disputes: readonly ToldDispute[]
 }
 
-/** Two replicas that differed, and who was wrong: replicas are counted from 1. */
+/** Two replicas that differed, and what it came to: replicas are counted from 1. */
 export interface ToldDispute {
   readonly replicas: readonly number[]
   readonly keys: readonly string[]
+  /** Wrong in what was looked at; or did not answer, so that nothing is known of it. */
   readonly liars: readonly number[]
+  readonly silent: readonly number[]
   readonly rounds: number
   readonly segment: number | null
   readonly step: string | null
@@ -231,36 +234,40 @@ async function watchAll(
       onState: (segment, tensors, roots) => void states[i]!.push([segment, { tensors, roots }]),
     }),
   )
-  const { outcome, ends, disputes } = await watchReplicas(watches, signal)
+  const { outcome, ends, disputes, isReplayed } = await watchReplicas(watches, replayHere(how), signal)
   const first = ends.findIndex((end) => 'shown' in end)
   const end = ends[first]
   if (outcome === 'too few' || !end || !('shown' in end)) throw tooFew(ends)
   const right = ends.filter((one) => 'shown' in one).length
-  const told = disputes.map(toldOf)
-  const why = disputes.map((dispute, i) => `; replica ${told[i]!.liars.join(' and ')} lied: ${placeOf(dispute)}`)
   for (const [segment, { tensors }] of states[first]!) onState(segment, tensors)
-  const came = `${right} of ${ends.length} came to the same${[...why, ...notCounted(ends)].join('')}`
-  return { watched: end.shown, last: states[first]!.at(-1)![1], told: came, disputes: told }
+  const told = `${right} of ${ends.length} came to the same${isReplayed ? ', as did a replay here' : ''}`
+  const rejected = notCounted(ends).map((why) => `; ${why}`)
+  return {
+    ...{ watched: end.shown, last: states[first]!.at(-1)![1] },
+    ...{ told: [told, ...rejected].join(''), disputes: disputes.map(toldOf) },
+  }
 }
 
-function toldOf({ between, keys, wrong, rounds, segment, op, draw }: Dispute): ToldDispute {
+/** W5.3. A minute or a few of one core: who watches a larger work does not do it over. */
+const MOST_REPLAYED = 3e11
+
+const replayHere =
+  ({ work, given, hasher }: How): ReplayHere =>
+  async (said) =>
+    operationsOfWork(work) > MOST_REPLAYED
+      ? null
+      : replayWork(work, said, new EngineRun(await openExactEngine(), work, given, hasher))
+
+function toldOf({ between, keys, wrong, isSilent, rounds, segment, op, draw }: Dispute): ToldDispute {
   const replicas = between.map((place) => place + 1)
-  const isWrong = [wrong !== 'second', wrong !== 'first']
+  const lost = replicas.filter((_, i) => wrong !== (i === 0 ? 'second' : 'first'))
   return {
-    ...{ replicas, keys: keys.map(toHex), liars: replicas.filter((_, i) => isWrong[i]), rounds },
+    ...{ replicas, keys: keys.map(toHex), liars: isSilent ? [] : lost, silent: isSilent ? lost : [], rounds },
     ...{ segment: segment ?? null, step: op ?? null, patch: draw?.patch ?? null },
   }
 }
 
-/** Who is left out for anything but a dispute, which is told by itself. */
 const notCounted = (ends: readonly ReplicaEnd[]): string[] =>
-  ends.flatMap((end, i) =>
-    'rejected' in end && end.rejected.code !== 'DISPUTE_LOST'
-      ? [`; replica ${i + 1} does not count: ${end.rejected.message}`]
-      : [],
-  )
+  ends.flatMap((end, i) => ('rejected' in end ? [`replica ${i + 1} does not count: ${end.rejected.message}`] : []))
 
-function tooFew(ends: readonly ReplicaEnd[]): WorkRejected {
-  const reasons = ends.flatMap((end, i) => ('rejected' in end ? [`replica ${i + 1}: ${end.rejected.message}`] : []))
-  return new WorkRejected('TOO_FEW', reasons.join('; '))
-}
+const tooFew = (ends: readonly ReplicaEnd[]) => new WorkRejected('TOO_FEW', notCounted(ends).join('; '))

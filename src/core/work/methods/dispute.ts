@@ -15,7 +15,7 @@ export interface OutputAt extends Omit<PatchDraw, 'patch'> {
   readonly output: number
 }
 
-/** One side of a dispute. It answers from what it computed; a null is a defeat, and so is an answer that contradicts it. */
+/** One side of a dispute. It answers from what it computed, or with null; an answer that contradicts it is a defeat. */
 export interface Disputant {
   /** h after so many segments. */
   link(segments: number): Promise<Uint8Array | null>
@@ -37,8 +37,10 @@ export interface Disputant {
 }
 
 export interface DisputeOutcome {
-  /** Who is wrong; neither, where they agree after all. */
+  /** Who is wrong, by what was looked at, or did not answer; neither, where they agree after all. */
   readonly wrong: 'first' | 'second' | 'both' | 'neither'
+  /** Whether it did not answer: nothing was shown of it then. */
+  readonly isSilent: boolean
   /** Questions that had to be answered, each by both. */
   readonly rounds: number
   readonly segment?: number
@@ -54,9 +56,11 @@ const WAYS_DEPTH = 4
 /** A side that stopped answering, or contradicted itself. */
 class Defeat extends Error {
   readonly wrong: DisputeOutcome['wrong']
+  readonly isSilent: boolean
 
-  constructor(isRight: readonly [boolean, boolean]) {
+  constructor(isRight: readonly [boolean, boolean], isSilent = false) {
     super('a side of a dispute is wrong')
+    this.isSilent = isSilent
     this.wrong = isRight[0] ? (isRight[1] ? 'neither' : 'second') : isRight[1] ? 'first' : 'both'
   }
 }
@@ -76,13 +80,13 @@ export async function settleDispute<K>(
   const ask: Ask = async (question) => {
     rounds++
     const answers = await Promise.all(sides.map(question))
-    requireBoth(answers, (answer) => answer !== null)
+    requireBoth(answers, (answer) => answer !== null, true)
     return answers as never
   }
   const found: { segment?: number; draw?: PatchDraw; op?: string } = {}
   try {
     const links = await firstOtherLink(ask, work.ends.length + 1)
-    if (links === null) return { wrong: 'neither', rounds }
+    if (links === null) return { wrong: 'neither', isSilent: false, rounds }
     const segment = links - 1
     found.segment = segment
     const programs = segmentPrograms(work, segment)
@@ -99,15 +103,15 @@ export async function settleDispute<K>(
     throw new Defeat(isRight as [boolean, boolean])
   } catch (defeat) {
     if (!(defeat instanceof Defeat)) throw defeat
-    return { ...found, wrong: defeat.wrong, rounds }
+    return { ...found, wrong: defeat.wrong, isSilent: defeat.isSilent, rounds }
   }
 }
 
 type Ask = <T>(question: (side: Disputant) => Promise<T | null>) => Promise<Both<T>>
 
-function requireBoth<T>(answers: readonly T[], holds: (answer: T, side: number) => boolean): void {
+function requireBoth<T>(answers: readonly T[], holds: (answer: T, side: number) => boolean, isSilent = false): void {
   const isRight = answers.map(holds)
-  if (!isRight.every(Boolean)) throw new Defeat(isRight as [boolean, boolean])
+  if (!isRight.every(Boolean)) throw new Defeat(isRight as [boolean, boolean], isSilent)
 }
 
 /** After how many segments h differs for the first time: once it does, it does for good. */

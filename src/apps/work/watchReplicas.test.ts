@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest'
+import { openInProcessBox, type ProverProgram } from '../../../test/support/inProcessBox.ts'
+import { lyingStart } from '../../../test/support/lyingDevice.ts'
+import { seededRandomness } from '../../../test/support/seededRandomness.ts'
+import { testSigner } from '../../../test/support/testSigner.ts'
+import { tinyTraining } from '../../../test/support/tinyTraining.ts'
+import { saying, workProgram } from '../../../test/support/workProgram.ts'
+import { EngineRun } from '../../core/work/engineRun.ts'
+import { replayWork } from '../../core/work/replayWork.ts'
+import { patchRunner } from '../../core/work/runPatch.ts'
+import { engineOnOwned, hasherOn } from '../../core/work/workEngine.ts'
+import { createWorkKernels } from '../../core/work/workKernels.ts'
+import { EXACT_OPS } from '../../core/work/workOps.ts'
+import { readKernel } from '../../drivers/system/kernelFiles.ts'
+import { systemClock } from '../../drivers/system/systemClock.ts'
+import type { WorkRun } from '../../ports/workDevice.ts'
+import { type ReplayHere, watchReplicas } from './watchReplicas.ts'
+
+const engine = async () => engineOnOwned(await createWorkKernels(await readKernel('work.wasm')))
+const hasher = hasherOn(await engine())
+const runPatch = patchRunner(await engine(), EXACT_OPS)
+const small = { layers: 1, width: 16, heads: 1, keyHeads: 1, hidden: 32 }
+const { work, given } = tinyTraining('gpt', 2, hasher, { model: small })
+const never = new AbortController().signal
+
+const tooLong: ReplayHere = async () => null
+const replayed: ReplayHere = async (said) => replayWork(work, said, new EngineRun(await engine(), work, given, hasher))
+
+async function replicas(provers: readonly ProverProgram[], replay: ReplayHere = tooLong) {
+  const boxes = provers.map((prover) => openInProcessBox(prover))
+  const ours = { work, given, hasher, runPatch, clock: systemClock, randomness: seededRandomness(5), every: 0 }
+  const quiet = { segmentMs: 60_000, onStep: () => {}, onState: () => {} }
+  try {
+    const started = await Promise.all(boxes.map((box) => box.start(never)))
+    const found = await watchReplicas(
+      started.map((prover) => ({ ...ours, ...quiet, prover })),
+      replay,
+      never,
+    )
+    const ends = found.ends.map((end) => ('shown' in end ? 'shown' : end.rejected.code))
+    return { ...found, ends, why: found.ends.map((end) => ('shown' in end ? '' : end.rejected.message)) }
+  } finally {
+    await Promise.all(boxes.map((box) => box.close()))
+  }
+}
+
+const honest = (key: number, cheat?: (run: WorkRun) => Partial<WorkRun>) => workProgram(cheat, testSigner(key))
+/** Computes one step of its second segment wrongly, and stands by it: the lie is in every run of it. */
+const liar = (key: number) => workProgram(undefined, testSigner(key), lyingStart(2))
+/** Stands still in its second segment, and says so of all it shows. */
+const lazy = honest(9, (run) => ({
+  advance: async (segment) => ({ ...(await run.advance(Math.min(segment, 0))), transition: segment + 1 }),
+}))
+/** Right, and gone when it is asked for it. */
+const gone = (key: number) => honest(key, () => ({ trace: () => Promise.reject(new Error('no')) }))
+/** Right, and wrong in what it shows of its first step. */
+const blurred = honest(6, (run) => ({
+  trace: async (segment) =>
+    (await run.trace(segment)).map((root, i) => (i === work.state.size ? root.map((byte) => byte ^ 1) : root)),
+}))
+/** Says what another committed to, under a key of its own. */
+const copier = saying(
+  (answer) => [answer.type === 'greeted' ? { ...answer, key: testSigner(8).publicKey } : answer],
+  honest(7),
+)
+
+describe('replicas', () => {
+  test('that did the same agree', async () => {
+    expect(await replicas([honest(7), honest(8)])).toMatchObject({ outcome: 'agree', ends: ['shown', 'shown'] })
+  })
+
+  test('that differ are settled between them: one patch is recomputed, and whoever lied is named', async () => {
+    const { outcome, ends, why, disputes } = await replicas([liar(9), honest(8)])
+    expect([outcome, ...ends]).toEqual(['settled', 'DISPUTE_LOST', 'shown'])
+    expect(why[0]).toMatch(/is wrong where that was looked at \(segment 1, step quantise, patch \d+; \d+ rounds\)$/)
+    const found = { wrong: 'first', segment: 1, op: 'quantise', between: [0, 1], keys: [testSigner(9).publicKey, {}] }
+    expect(disputes).toMatchObject([found])
+    expect(disputes[0]!.rounds).toBeLessThanOrEqual(12)
+  })
+
+  test('whoever cannot show what it said loses, whichever side it stands on', async () => {
+    const { ends, why, disputes } = await replicas([honest(7), lazy, honest(8)])
+    expect(ends).toEqual(['shown', 'DISPUTE_LOST', 'shown'])
+    expect(why[1]).toContain('segment 1, it contradicts what it said')
+    expect(disputes).toMatchObject([{ wrong: 'second', segment: 1, between: [0, 1] }])
+  })
+
+  test('under one key are too few', async () => {
+    const { outcome, ends, why } = await replicas([honest(7), honest(7)])
+    expect([outcome, ...ends]).toEqual(['too few', 'shown', 'SAME_KEY'])
+    expect(why[1]).toContain('(replica 1)')
+  })
+
+  test('of which one is gone, and one copied what another had committed to, are too few', async () => {
+    const { outcome, ends } = await replicas([honest(7), async () => {}, copier])
+    expect([outcome, ...ends]).toEqual(['too few', 'shown', 'VANISHED', 'NOT_AS_HIDDEN'])
+  })
+})
+
+describe('attack 357: nobody is rejected for what another does', () => {
+  test.each([
+    ['falls silent', gone(6), 'UNHEARD'],
+    ['shows something wrong', blurred, 'DISPUTE_LOST'],
+  ])('that agrees with it and %s', async (_, traitor, code) => {
+    const found = await replicas([traitor, honest(8), liar(9)])
+    expect([found.outcome, ...found.ends]).toEqual(['settled', code, 'shown', 'DISPUTE_LOST'])
+    expect(found.disputes.map(({ between, isSilent }) => [...between, isSilent])).toEqual([
+      [0, 2, code === 'UNHEARD'],
+      [1, 2, false],
+    ])
+  })
+
+  test('two who lied alike are asked one after the other', async () => {
+    const { ends } = await replicas([liar(6), liar(9), honest(8)])
+    expect(ends).toEqual(['DISPUTE_LOST', 'DISPUTE_LOST', 'shown'])
+  })
+
+  describe('where all who are right are cut off', () => {
+    test('one that is left is too few', async () => {
+      const { outcome, ends, why } = await replicas([gone(6), liar(9), gone(8)])
+      expect([outcome, ends[0], ends[2]]).toEqual(['too few', 'UNHEARD', 'UNHEARD'])
+      expect(why[0]).toMatch(/^it differed from another replica, and did not answer for it \(it gave up \(/)
+    })
+
+    test('also where it was right against another', async () => {
+      expect((await replicas([gone(6), lazy, liar(8)])).outcome).toBe('too few')
+    })
+
+    test.each([
+      ['who lied are found by a replay here', [gone(6), liar(8), liar(9)], ['UNHEARD', 'DISPUTE_LOST', 'DISPUTE_LOST']],
+      ['one that lied is found by a replay here', [liar(9), gone(6)], ['DISPUTE_LOST', 'UNHEARD']],
+    ] as const)('%s', async (_, provers, wanted) => {
+      const { outcome, ends, why, isReplayed } = await replicas(provers, replayed)
+      expect([outcome, isReplayed, ...ends]).toEqual(['too few', false, ...wanted])
+      expect(why.join()).toContain('segment 1, by a replay')
+    })
+
+    test('who is right against one that is silent is shown by a replay here', async () => {
+      const shy = workProgram(() => ({ trace: () => Promise.reject(new Error('no')) }), testSigner(9), lyingStart(2))
+      const { outcome, ends, isReplayed } = await replicas([shy, honest(8)], replayed)
+      expect([outcome, isReplayed, ...ends]).toEqual(['settled', true, 'UNHEARD', 'shown'])
+    })
+  })
+})
