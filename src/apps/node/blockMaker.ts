@@ -10,11 +10,12 @@ import { epochOf } from '../../core/chain/params.ts'
 import type { Problem } from '../../core/chain/problems.ts'
 import { PRECOMMIT } from '../../core/chain/recordCommit.ts'
 import { eligibleIn, isJailed, leaderThreshold, lotteryPlace, votersOf } from '../../core/chain/snapshots.ts'
-import { type Commit, encodeBlock, type Tx } from '../../core/chain/ssz.ts'
+import { type Commit, encodeBlock, MAX_BLOCK_TXS, type Tx } from '../../core/chain/ssz.ts'
+import { roomFor, sortOut } from '../../core/chain/transactions/checkTx.ts'
 
 const NO_PROOF = new Uint8Array(80)
-/** Transactions that turn out not to fit are left out one at a time, so often. */
-const MOST_TRIES = 32
+/** A commit of all voters fits beside the transactions of a block. */
+const COMMIT_BYTES = 70_000
 
 /** By the state of a block, the last that came of it: the end of an epoch takes a second where there are many boxes. */
 const advanced = new WeakMap<ChainState, { readonly epoch: bigint; readonly state: ChainState }>()
@@ -78,32 +79,41 @@ interface OwnBlock {
   readonly uncommitted: Problem | null
 }
 
-/** A block of the account's own: the transactions in their order, but for those that do not fit. Null if not even an empty one does. */
+/** A block of the account's own: as many of the transactions, in their order, as fit. Null if not even an empty one does. */
 export function makeOwnBlock({ state, slot, right, keys, txs, commits, checks }: Order): OwnBlock | null {
   const { signer } = keys
   const trusting = { ...checks, envelopesChecked: true }
-  const misfits: Tx[] = []
+  const limits = { slot, checks: trusting, room: Number(state.params.blockBytes) - COMMIT_BYTES }
+  let sorted: ReturnType<typeof sortOut> | null = null
   let commit = commitFor(state, commits)
   let uncommitted: Problem | null = null
-  let left = [...txs]
-  for (let tries = 0; ; tries++) {
+  let left = firstOf(txs, limits.room)
+  for (;;) {
     const draft = { slot, author: signer.publicKey, ...right, body: { txs: left, commit } }
     const made = makeBlock(state, draft, signer.sign, trusting)
-    if ('block' in made) return { bytes: encodeBlock(made.block), misfits, uncommitted }
-    const { where } = made.problem
-    const [, at] = /^body\.txs\[(\d+)\]/.exec(where) ?? []
-    if (at !== undefined) {
-      const misfit = left[Number(at)]!
-      misfits.push(misfit)
-      // Those of the account that come after it cannot follow; in the end only what was tried stays.
-      left = left.filter(
-        ({ account }, i) => i < Number(at) || (tries < MOST_TRIES && !equalBytes(account, misfit.account)),
-      )
+    if ('block' in made) return { bytes: encodeBlock(made.block), misfits: sorted?.misfits ?? [], uncommitted }
+    const [, at] = /^body\.txs\[(\d+)\]/.exec(made.problem.where) ?? []
+    if (at !== undefined && sorted === null) {
+      sorted = sortOut(stateAtSlot(state, slot), txs, limits)
+      left = sorted.fitting
+    } else if (at !== undefined) {
+      sorted!.misfits.push(left[Number(at)]!)
+      left = left.slice(0, Number(at))
     } else if (commit.length > 0) {
       commit = []
       uncommitted = made.problem
     } else return null
   }
+}
+
+/** As many as a block has room for: nearly always all of them fit. */
+function firstOf(txs: readonly Tx[], room: number): Tx[] {
+  let left = room
+  const end = txs.findIndex((tx, i) => {
+    left -= roomFor(tx)
+    return left < 0 || i === MAX_BLOCK_TXS
+  })
+  return end === -1 ? [...txs] : txs.slice(0, end)
 }
 
 /** The commit of the set that the branch knows as in charge, for the newest of its blocks that one is known of. */

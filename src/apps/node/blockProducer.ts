@@ -50,7 +50,7 @@ export class BlockProducer {
     if (there.view.epoch < at / there.params.epochSlots) return
     const right = rightTo(there, keys, at, isPrimary)
     if (right === null) return
-    const txs = pool.pick(state, at)
+    const txs = pool.pick(state, at, toHex(keys.signer.publicKey))
     const made = makeOwnBlock({ state, slot: at, right, keys, txs, commits: keeper.quorumsSince(0), checks })
     for (const misfit of made?.misfits ?? []) pool.drop(misfit)
     if (made === null) return log.warn('no block could be made', { slot })

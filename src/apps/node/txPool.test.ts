@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as world from '../../../test/support/chainWorld.ts'
+import { toHex } from '../../core/bytes/hex.ts'
 import { genesisState } from '../../core/chain/genesisState.ts'
 import { type Tx, TxType } from '../../core/chain/ssz.ts'
 import { TransferType } from '../../core/chain/transactions/payloads.ts'
@@ -27,13 +28,15 @@ describe('a pool of transactions', () => {
       pay(cyd, { nonce: 2n, fee: 8n * FEE }),
     ]
     expect(withTxs(pool, txs)).toEqual(['taken', 'taken', 'taken', 'taken'])
-    expect(pool.pick(start, 1n).map(({ account, nonce }) => [account === cyd || account[0] === cyd[0], nonce])).toEqual(
-      [
-        [true, 0n],
-        [false, 0n],
-        [false, 1n],
-      ],
-    )
+    expect(
+      pool.pick(start, 1n, '').map(({ account, nonce }) => [account === cyd || account[0] === cyd[0], nonce]),
+    ).toEqual([
+      [true, 0n],
+      [false, 0n],
+      [false, 1n],
+    ])
+    // What an author has to say itself, such as evidence, waits for nobody else's fee.
+    expect(pool.pick(start, 1n, toHex(ada)).map(({ fee }) => fee)).toEqual([FEE, 9n * FEE, 3n * FEE])
     expect([pool.nextNonce(ada, start), pool.nextNonce(cyd, start), pool.nextNonce(bob, start)]).toEqual([2n, 1n, 0n])
   })
 
@@ -53,7 +56,7 @@ describe('a pool of transactions', () => {
     expect(codeOf(pool, tx)).toBe('known')
     const after = world.advance(start, [tx])
     expect(new TxPool(world.standIns).add(bytesOf(tx), after, 2n)).toMatchObject({ problem: { code: 'NONCE' } })
-    expect([pool.size, pool.pick(after, 2n)]).toEqual([1, []])
+    expect([pool.size, pool.pick(after, 2n, '')]).toEqual([1, []])
   })
 
   test('a trial leaves nothing behind in the state it was tried on', () => {
@@ -74,7 +77,7 @@ describe('a pool of transactions', () => {
     expect(codeOf(pool, pay(bob, { fee: 5n * FEE }))).toBe('taken')
     expect(codeOf(pool, pay(cyd, { fee: 5n * FEE }))).toBe('FULL')
     expect(codeOf(pool, pay(cyd, { fee: 6n * FEE }))).toBe('taken')
-    expect(pool.pick(start, 1n).map(({ fee }) => fee)).toEqual([12n * FEE, 6n * FEE])
+    expect(pool.pick(start, 1n, '').map(({ fee }) => fee)).toEqual([12n * FEE, 6n * FEE])
     const many = new TxPool(world.standIns)
     const row = Array.from({ length: 64 }, (_, i) => pay(ada, { nonce: BigInt(i) }))
     expect(new Set(withTxs(many, row))).toEqual(new Set(['taken']))
@@ -85,8 +88,8 @@ describe('a pool of transactions', () => {
     const tx = pay(ada, { lastSlot: 9n })
     withTxs(pool, [tx, pay(ada, { nonce: 1n, lastSlot: 5n })])
     const after = world.advance(start, [tx])
-    expect(pool.pick(after, 2n).map(({ nonce }) => nonce)).toEqual([1n])
-    expect(pool.pick(start, 2n).length).toBe(2)
+    expect(pool.pick(after, 2n, '').map(({ nonce }) => nonce)).toEqual([1n])
+    expect(pool.pick(start, 2n, '').length).toBe(2)
     pool.prune(start, 6n)
     expect(pool.size).toBe(1)
     pool.prune(after, 6n)
@@ -116,11 +119,11 @@ describe('attack 332: a pool that is full of what no block can hold', () => {
     const told = names.map((name) => later(name).map((tx) => codeOf(pool, tx, state)))
     expect(told.map((codes) => codes.filter((code) => code === 'taken').length)).toEqual([16, 16, 16, 12])
     expect(new Set(told.flat())).toEqual(new Set(['taken', 'NONCE', 'FULL']))
-    expect(pool.pick(state, 1n)).toEqual([])
+    expect(pool.pick(state, 1n, '')).toEqual([])
     expect(codeOf(pool, paid(ada, {}), state)).toBe('taken')
     expect(codeOf(pool, paid(ada, { nonce: 1n }), state)).toBe('taken')
     expect(codeOf(pool, paid(ada, { nonce: 3n, fee: 9n * FEE }), state)).toBe('FULL')
-    expect([pool.size, pool.pick(state, 1n).length]).toEqual([60, 2])
+    expect([pool.size, pool.pick(state, 1n, '').length]).toEqual([60, 2])
   })
 
   test('holds the dear ones behind a cheap one for no dearer than that', () => {
@@ -129,7 +132,7 @@ describe('attack 332: a pool that is full of what no block can hold', () => {
     expect(row.map((tx) => codeOf(pool, tx, state))).toEqual(['taken', 'taken', 'taken'])
     expect(codeOf(pool, paid(cyd, { fee: 2n * FEE }), state)).toBe('taken')
     // The last of the row went: none of it waits in vain.
-    expect(pool.pick(state, 1n).map(({ fee }) => fee)).toEqual([2n * FEE, FEE, 9n * FEE])
+    expect(pool.pick(state, 1n, '').map(({ fee }) => fee)).toEqual([2n * FEE, FEE, 9n * FEE])
   })
 
   test('takes of an account only what it can pay for as a whole', () => {

@@ -3,8 +3,8 @@ import { sha256 } from '../../core/bytes/sha256.ts'
 import { type ChainState, type Checks, findAccount, located } from '../../core/chain/chainState.ts'
 import { type Problem, problem } from '../../core/chain/problems.ts'
 import { balanceOf, nonceOf } from '../../core/chain/purse.ts'
-import { txBytes, txMessage } from '../../core/chain/signing.ts'
-import { decodeTx, MAX_BLOCK_TXS, type Tx } from '../../core/chain/ssz.ts'
+import { txMessage } from '../../core/chain/signing.ts'
+import { decodeTx, type Tx } from '../../core/chain/ssz.ts'
 import { checkTx } from '../../core/chain/transactions/checkTx.ts'
 import type { Submitted } from '../../ports/chainNode.ts'
 
@@ -13,8 +13,6 @@ const MOST_TXS = 10_000
 const MOST_OF_ACCOUNT = 64
 /** Of one account, those that wait for another one before them: gossip does not keep their order. */
 const MOST_GAPPED = 16
-/** A commit of all voters fits beside the transactions of a block. */
-const COMMIT_BYTES = 70_000
 
 interface Entry {
   readonly id: string
@@ -155,18 +153,13 @@ export class TxPool {
     return [...this.byAccount.values()].flatMap((mine) => [...runOf(mine, state, slot)])
   }
 
-  /** The best paid that can follow each other in a block of this slot. */
-  pick(state: ChainState, slot: bigint): Tx[] {
+  /** All that by their nonces can follow each other in a block of this slot: those of its author, then the best paid. */
+  pick(state: ChainState, slot: bigint, author: string): Tx[] {
     const able = this.able(state, slot)
-    able.sort((a, b) => (a.rate === b.rate ? 0 : a.rate > b.rate ? -1 : 1))
-    const txs: Tx[] = []
-    let room = Number(state.params.blockBytes) - COMMIT_BYTES
-    for (const { entry } of able) {
-      room -= 4 + txBytes(entry.tx)
-      if (room < 0 || txs.length === MAX_BLOCK_TXS) break
-      txs.push(entry.tx)
-    }
-    return txs
+    const isOwn = ({ entry }: Ranked) => entry.account === author
+    const others = able.filter((each) => !isOwn(each))
+    others.sort((a, b) => (a.rate === b.rate ? 0 : a.rate > b.rate ? -1 : 1))
+    return [...able.filter(isOwn), ...others].map(({ entry }) => entry.tx)
   }
 
   /** A transaction that no block could hold, with those of the account that come after it. */
