@@ -85,7 +85,7 @@ export interface BoxUpdate extends NextBoxState, Pick<BoxRecord, 'terms' | 'stal
 
 /** How a job ends: with its result, what becomes of the box, and whether it is tried again. */
 export interface Finish {
-  /** With the box as it was taken: what an address or claim that was changed since has earned is not the box's. */
+  /** With the box as it was taken: what an address, claim or provider that was changed since has earned is not the box's. */
   readonly job: Pick<TakenJob, 'id' | 'attempt' | 'box' | 'window'>
   readonly owner: string
   readonly result: NewResult

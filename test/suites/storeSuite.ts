@@ -337,7 +337,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.removeBox(a)
     })
 
-    test('attack 78: score, terms and history of acceptance end with the address and the claim they were earned under', async () => {
+    test('attacks 78 and 359: score, terms and history of acceptance end with the address, the claim and the provider they were earned under', async () => {
       const claimed = entry(a, { claim: 'L4' })
       const terms = [{ name: 'gpu', points: 100, got: 1, full: 1 }]
       const earned = { ...finishOf({} as TakenJob, owner).box, terms }
@@ -355,6 +355,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const ways = [
         { ...claimed, claim: 'H200 SXM' },
         { ...claimed, address: 'ssh://root@elsewhere:22' },
+        { ...claimed, provider: `other-${n}` },
       ]
       await store.putBox(claimed)
       for (const [i, other] of ways.entries()) {

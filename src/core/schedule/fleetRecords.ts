@@ -47,7 +47,7 @@ export const boxSummary = z.object({
   failuresTotal: z.int(),
   busyInRow: z.int(),
   verifiedTotal: z.int(),
-  /** How often address or claim were changed. */
+  /** How often address, claim or provider were changed. */
   moves: z.int(),
   missed: z.int().meta({ description: 'Windows in a row that it stood in and missed.' }),
   current: z.boolean().meta({

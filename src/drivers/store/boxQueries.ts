@@ -53,15 +53,15 @@ export function boxQueries(db: Database) {
             and (address = ${address}::text or substring(address from ${LEASE_KEY}::text) = ${leaseKey(address)}::text)
           order by id collate "C" limit 1`)
         if (other) return other.id
-        // Score and acceptance end with the address and the claim they were earned under, and with the box's place in the
-        // fleet (attack 211); what was missed stays (attack 78).
+        // Score and acceptance end with the address, the claim and the provider they were earned under (attack 359), and with
+        // the box's place in the fleet (attack 211); what was missed stays (attack 78).
         await inside.query(sql`
           update boxes set claim_verdict = null, score = 0, terms = '[]', scored_at = null, verified_total = 0,
             last_accepted = null, pending = null, models = null, inventory = null, moves = coalesce(moves, 0) + 1,
             stood = (select max(number) from rounds),
             status = case when status = 'failed' then status else 'new' end
           where id = ${id}::text and (removed_at is not null
-            or (claim, address) is distinct from (${claim}::text, ${address}::text))`)
+            or (claim, address, provider) is distinct from (${claim}::text, ${address}::text, ${provider}::text))`)
         await inside.query(sql`
           insert into boxes (id, address, provider, claim, allocated, stood)
           values (${id}::text, ${address}::text, ${provider}::text, ${claim}::text, ${allocated ?? false}::boolean,

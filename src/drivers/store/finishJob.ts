@@ -13,7 +13,7 @@ const compress = promisify(gzip)
 
 /**
  * One statement, so that either everything of a result is there or nothing: the job must still be held by this owner at
- * this attempt, otherwise no row is written at all. A box whose address or claim was changed in the meantime keeps the
+ * this attempt, otherwise no row is written at all. A box whose address, claim or provider was changed meanwhile keeps the
  * result in its history, and nothing else of it (attack 78).
  */
 export async function finishJob(finish: Finish): Promise<Statement> {
