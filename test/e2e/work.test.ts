@@ -24,6 +24,8 @@ import { decodePng, encodePng } from '../../src/drivers/picture/png.ts'
 import { decodeNpy, encodeNpy } from '../../src/drivers/workFiles/npy.ts'
 import { decodeSafetensors, encodeSafetensors, storedTensors } from '../../src/drivers/workFiles/safetensorsFile.ts'
 import { turned } from '../../src/main/work/matmulWork.ts'
+import { otherInput } from '../../src/main/work/results/givenInputs.ts'
+import { ownFiles } from '../../src/main/work/results/ownFiles.ts'
 import { simulationResult } from '../../src/main/work/results/pictureResults.ts'
 import { trainingResult } from '../../src/main/work/results/trainingResult.ts'
 import { openCommandLine } from '../support/commandLine.ts'
@@ -105,10 +107,30 @@ describe('touchstone work run matmul', () => {
     }
   })
 
+  test('attack 360: a product of other matrices than the reader handed in is no yes', async () => {
+    const [receipt, a, b] = ['receipt.json', 'a.npy', 'b.npy'].map(inFolder) as [string, string, string]
+    const alone = await touchstone('check', receipt, '--result', inFolder('c.npy'), '--json')
+    const doubts = [{ code: 'OPERANDS_NOT_AT_HAND', where: 'add --given A.npy --given B.npy' }]
+    expect([alone.status, JSON.parse(alone.stdout)]).toMatchObject([4, { doubts, inputsTied: false, resultTied: true }])
+    writeFileSync(inFolder('changed.npy'), readFileSync(a))
+    changeByte(inFolder('changed.npy'), -1)
+    const other = ['--given', inFolder('changed.npy'), '--given', b]
+    const refused = await touchstone('check', receipt, ...other, '--result', inFolder('c.npy'), '--json')
+    expect([refused.status, JSON.parse(refused.stdout)]).toMatchObject([1, { problem: { code: 'OTHER_TENSOR' } }])
+    const { work } = await givenResult(receipt, a)
+    writeFileSync(inFolder('sized.npy'), encodeNpy({ ...decodeNpy(readFileSync(a)), rows: 40, width: 9 }))
+    expect([await otherInput(work, [a, b]), await otherInput(work, [inFolder('sized.npy'), b])]).toEqual([null, 'a'])
+    await expect(otherInput(work, [a])).rejects.toThrow('matmul takes --given A.npy --given B.npy')
+  })
+
   test('attack 191: a result is what the receipt commits to, in every entry, or is refused', async () => {
-    const held = () => touchstone('check', inFolder('receipt.json'), '--result', inFolder('c.npy'), '--json')
+    const operands = ['a', 'b'].flatMap((name) => ['--given', inFolder(`${name}.npy`)])
+    const result = ['--result', inFolder('c.npy')]
+    const held = () => touchstone('check', inFolder('receipt.json'), ...operands, ...result, '--json')
     const tied = await held()
-    expect(checkReportSchema.parse(JSON.parse(tied.stdout))).toMatchObject({ verdict: 'genuine', resultTied: true })
+    expect(checkReportSchema.parse(JSON.parse(tied.stdout))).toMatchObject({
+      ...{ verdict: 'genuine', resultTied: true, inputsTied: true },
+    })
     expect(tied.status).toBe(0)
     changeByte(inFolder('c.npy'), -5)
     const altered = await held()
@@ -406,7 +428,9 @@ test('touchstone work run train delivers weights, and a receipt whose every byte
   const { status, stdout } = await touchstone('work', 'run', 'train', inFolder('text'), ...small, ...files)
   expect(status).toBe(0)
   expect(stdout).toMatch(/ {2}loss +\d\.\d{4} first \((told|shown)\), \d\.\d{4} last \((told|shown)\)/)
-  expect(stdout.replace(/\s+/g, ' ')).toContain(`check ${inFolder('trained.json')} --result`)
+  expect(stdout.replace(/\s+/g, ' ')).toContain(
+    `check ${inFolder('trained.json')} --given ${inFolder('text')} --result`,
+  )
   expect(storedIn(inFolder('model.safetensors')).map(({ name }) => name)).toContain('embed')
   const receipt = readFileSync(inFolder('trained.json'))
   const checked = await touchstone('check', inFolder('trained.json'))
@@ -441,10 +465,8 @@ test('touchstone work run train --method sumcheck proves two steps besides; what
   const check = (...more: string[]) => touchstone('check', inFolder('steps.receipt'), ...more)
   const { status, stdout } = await check(
     '--json',
-    '--replay',
-    inFolder('steps'),
-    '--result',
-    inFolder('proven.safetensors'),
+    ...['--replay', inFolder('steps'), '--given', inFolder('words')],
+    ...['--result', inFolder('proven.safetensors')],
   )
   const report = checkReportSchema.parse(JSON.parse(stdout))
   expect(report).toMatchObject({
@@ -464,7 +486,7 @@ test('touchstone work run train --method sumcheck proves two steps besides; what
 
 test('weights are those of the receipt by their roots; another model, or one without roots, is not taken for it', async () => {
   const [receipt, model] = [inFolder('trained.json'), inFolder('model.safetensors')]
-  const check = (file: string) => touchstone('check', receipt, '--result', file)
+  const check = (file: string) => touchstone('check', receipt, '--given', inFolder('text'), '--result', file)
   const tied = await check(model)
   expect(tied.status).toBe(0)
   expect(tied.stdout).toMatch(/ {2}loss +\d\.\d{4} first \((told|shown)\), \d\.\d{4} last \((told|shown)\)/)
@@ -489,6 +511,19 @@ test('weights are those of the receipt by their roots; another model, or one wit
   expect(() => trainingResult.problem(given)).toThrow(/checkpoint/)
 })
 
+test('attack 360: weights that another text made are no yes, nor are those of digits that nobody drew', async () => {
+  const { work } = await givenResult(inFolder('trained.json'), inFolder('model.safetensors'))
+  const text = readFileSync(inFolder('text'), 'utf8')
+  const other = (words: string) => {
+    writeFileSync(inFolder('other-text'), words)
+    return otherInput(work, [inFolder('other-text')])
+  }
+  expect(ownFiles({}).lacking(work)).toBe('add --given TEXT')
+  expect([await other(text), await other(text.replace('once', 'ever')), await other(text + text)]).toEqual([
+    ...[null, 'data', 'data'],
+  ])
+})
+
 test('attack 205: the same bytes as a matrix of another shape, or after another number of steps, are no result', async () => {
   const other = inFolder('turned.safetensors')
   const file = readFileSync(inFolder('model.safetensors')).toString('latin1')
@@ -501,6 +536,9 @@ test('attack 205: the same bytes as a matrix of another shape, or after another 
   expect((await touchstone('work', 'run', 'train', ...mlp, ...files)).status).toBe(0)
   const given = await givenResult(inFolder('two.json'), state)
   expect(await trainingResult.problem(given)).toBeNull()
+  expect([ownFiles({}).lacking(given.work), await otherInput(given.work, [])]).toEqual([null, null])
+  const givenRoots = new Map([...given.work.givenRoots, ['labels', sha256(new Uint8Array(0))]])
+  expect(await otherInput({ ...given.work, givenRoots }, [])).toBe('labels')
   const more = new Uint8Array(Float32Array.of(900).buffer)
   const told = storedIn(state).map((each) => (each.name === 'touchstone.done' ? { ...each, bytes: more } : each))
   writeFileSync(state, encodeSafetensors(told))
@@ -510,14 +548,14 @@ test('attack 205: the same bytes as a matrix of another shape, or after another 
 test('a check that was told what to hold a file against never says yes without having looked', async () => {
   const receipt = inFolder('trained.json')
   const model = inFolder('model.safetensors')
+  const given = await touchstone('check', receipt, '--given', model, '--given', model, '--result', model)
+  expect([given.status, given.stderr]).toEqual([2, expect.stringContaining('training takes --given TEXT')])
   for (const [option, value] of [
-    ['given', model],
     ['model', 'ab'.repeat(32)],
     ['nonce', 'ab'.repeat(32)],
     ['countersign', inFolder('countersigned.json')],
   ] as const) {
-    const asked = option === 'given' ? ['--given', model, '--result', model] : []
-    const { status, stdout } = await touchstone('check', receipt, ...asked, `--${option}`, value, '--json')
+    const { status, stdout } = await touchstone('check', receipt, `--${option}`, value, '--json')
     expect(status).toBe(2)
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'NOT_FOR_THIS_KIND' } })
   }
@@ -552,7 +590,11 @@ test('attacks 184 and 340: touchstone work run train goes on from a state, and r
       loss: { first: expect.any(Number), last: expect.any(Number), shown: { first: true, last: true } },
     }),
   ])
-  expect((await touchstone('check', inFolder('mlp.json'), '--result', inFolder('mlp.safetensors'))).status).toBe(0)
+  const check = ['check', inFolder('mlp.json'), '--result', inFolder('mlp.safetensors')]
+  expect((await touchstone(...check, '--given', state)).status).toBe(0)
+  const { work } = await givenResult(inFolder('mlp.json'), state)
+  expect(ownFiles({}).lacking(work)).toBe('add --given START.safetensors')
+  expect(await otherInput(work, [inFolder('mlp.safetensors')])).toBe('the number of steps that made it')
   // The state is that of the first two steps, and the receipt of the two after them.
   expect(await trainingResult.problem(await givenResult(inFolder('mlp.json'), state))).toMatch(/other than 4 steps/)
   const bad = decodeSafetensors(readFileSync(state))
@@ -588,12 +630,14 @@ test('touchstone work run simulate delivers the field and pictures of it, and a 
   expect(readdirSync(inFolder('flow')).length).toBeGreaterThanOrEqual(2)
   const check = (...more: string[]) => touchstone('check', inFolder('flow.json'), '--result', ...more)
   const stream = ['--inputs', inFolder('stream')]
-  expect((await check(inFolder('field.npy'), ...stream)).status).toBe(0)
+  const cells = ['--given', join(inFolder('stream'), 'cells.bin')]
+  expect((await check(inFolder('field.npy'), ...stream, ...cells)).status).toBe(0)
   const given = await givenResult(inFolder('flow.json'), inFolder('field.npy'))
   const rule = (path: string) => simulationResult(path).problem({ ...given, path })
   for (const path of [given.path, inFolder('flow')])
     expect(() => rule(path)).toThrow('cannot be held against the receipt')
-  expect((await check(inFolder('flow'), '--replay', inFolder('stream'))).status).toBe(0)
+  expect(await otherInput(given.work, [join(inFolder('stream'), 'result.populations.bin')])).toBe('cells')
+  expect((await check(inFolder('flow'), '--replay', inFolder('stream'), ...cells)).status).toBe(0)
   const kept = join(inFolder('stream'), 'result.populations.bin')
   const states = () => new Map([['populations', readFileSync(kept)]])
   const last = join(inFolder('flow'), readdirSync(inFolder('flow')).sort().at(-1)!)
@@ -643,17 +687,28 @@ describe('touchstone work run render', () => {
       16,
     ])
     expect(readdirSync(folder).filter((name) => name.includes('growing'))).toEqual([])
-    const shown = await check('--inputs', inFolder('scene'), '--result', inFolder('room.png'))
+    const scene = ['--inputs', inFolder('scene'), '--given', room]
+    const shown = await check(...scene, '--result', inFolder('room.png'))
     expect(shown.status).toBe(0)
     expect(JSON.parse(shown.stdout)).toMatchObject({ verdict: 'genuine', resultTied: true, work: { patches: 128 } })
     const { rgb, ...sides } = decodePng(picture)
     const other = rgb.map((value, i) => (i === 300 ? value ^ 1 : value))
     writeFileSync(inFolder('other.png'), encodePng({ ...sides, rgb: other }))
-    const altered = await check('--inputs', inFolder('scene'), '--result', inFolder('other.png'))
+    const altered = await check(...scene, '--result', inFolder('other.png'))
     expect([altered.status, JSON.parse(altered.stdout).problem.where]).toEqual([
       1,
       'from pixel 4, 4 on, 1 values are others',
     ])
+    const { work } = await givenResult(inFolder('room.json'), room)
+    const glb = readFileSync(room)
+    // A number of the first corner, behind the chunk of JSON.
+    glb[30 + glb.readUInt32LE(12)]! ^= 1
+    writeFileSync(inFolder('other.glb'), glb)
+    expect([await otherInput(work, [room]), await otherInput(work, [inFolder('other.glb')])]).toEqual([
+      null,
+      expect.any(String),
+    ])
+    expect(ownFiles({}).lacking(work)).toBe('add --given SCENE.glb')
     const blind = await check()
     expect(blind.status).toBe(4)
     expect(JSON.parse(blind.stdout)).toMatchObject({ doubts: [{ code: 'INPUTS_NEEDED' }], work: { credited: 0 } })

@@ -23,7 +23,7 @@ import { honestProgram } from './inProcessBox.ts'
 import { openReferenceDevice } from './openReferenceDevice.ts'
 import { plainProduct } from './plainProduct.ts'
 import { provenPrivate } from './privateProducts.ts'
-import { openingsOf, productFiles, provenTraining, TIMES, writerIn } from './readableWorks.ts'
+import { openingsOf, operandFiles, productFiles, provenTraining, TIMES, writerIn } from './readableWorks.ts'
 import type { Given, runCommand } from './runCommand.ts'
 import { resigned, summaryOf } from './syntheticCertificate.ts'
 import { testEngine } from './testEngine.ts'
@@ -170,7 +170,8 @@ async function makeFiles(folder: string): Promise<Table> {
   }
 
   // Works.
-  const given = { ...plainProduct({ rows: 8, columns: 6, k: 40, block: 4 }) }
+  const sizes = { rows: 8, columns: 6, k: 40, block: 4 }
+  const given = { ...plainProduct(sizes) }
   const receipt = await openingsOf(given)
   const receiptFile = write('openings.receipt', issueReceipt(receipt.facts, VALIDATOR))
   const withNonce = workNonce(given.work.workId, testSigner(7).publicKey, receipt.lastLink)
@@ -228,7 +229,8 @@ async function makeFiles(folder: string): Promise<Table> {
       met: { rim, ocsp, revoked: ofSigner.revoked },
     },
     {
-      ...{ kind: 'receipt by openings', file: receiptFile, base: { trust: [KEY], result: [result] }, exit: 0 },
+      ...{ kind: 'receipt by openings', file: receiptFile, exit: 0 },
+      base: { trust: [KEY], given: operandFiles(write, sizes, given.given), result: [result] },
       met: { ...ofProver, inputs: [inputs], replay: [inputs] },
     },
     {

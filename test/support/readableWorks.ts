@@ -12,6 +12,7 @@ import { proveWork } from '../../src/core/work/proveWork.ts'
 import { linksOf } from '../../src/core/work/stateChain.ts'
 import { openExactEngine, openStepEngine } from '../../src/drivers/gpu/cpu/work/openCpuWork.ts'
 import { encodeNpy } from '../../src/drivers/workFiles/npy.ts'
+import { turned } from '../../src/main/work/matmulWork.ts'
 import { bytesFrom, plainEngine, plainProduct } from './plainProduct.ts'
 import { provenReceipt } from './provenReceipt.ts'
 import { smallMlp } from './smallStep.ts'
@@ -67,6 +68,19 @@ export async function provenTraining() {
   return { facts, given: inputs }
 }
 
+/** A and B as files of NumPy. */
+export function operandFiles(
+  write: ReturnType<typeof writerIn>,
+  { rows, columns, k }: Readonly<Record<'rows' | 'columns' | 'k', number>>,
+  given: ReadonlyMap<string, Uint8Array>,
+): readonly string[] {
+  const b = turned({ type: 'i8', rows: columns, width: k, bytes: given.get('b')! })
+  return [
+    write('a.npy', encodeNpy({ type: 'i8', rows, width: k, bytes: given.get('a')! })),
+    write('b.npy', encodeNpy({ type: 'i8', rows: k, width: columns, bytes: b })),
+  ]
+}
+
 /** Receipts of one product by sumcheck, without and with codes of its operands. */
 export async function productFiles(write: ReturnType<typeof writerIn>) {
   const sizes = { rows: 5, columns: 6, k: 8, block: 2 }
@@ -84,17 +98,13 @@ export async function productFiles(write: ReturnType<typeof writerIn>) {
   ] as const
   const codes = [coded[0].codeRoot, coded[1].codeRoot] as const
   const committed = { ...statement, codeRootA: codes[0], codeRootB: codes[1] }
-  const columns = Uint8Array.from({ length: b.length }, (_, at) => b[(at % 6) * 8 + Math.floor(at / 6)]!)
   const issued = (name: string, more: Pick<Parameters<typeof issueProduct>[0], 'proof' | 'codes'>) =>
     write(name, issueProduct({ ...facts, ...more }, VALIDATOR))
   return {
     plain: issued('product.receipt', { proof: proveSumcheck(field, statement, { a, b }), codes: null }),
     coded: issued('coded.receipt', { proof: proveCommitted(field, PLAIN_HASHER, committed, ...coded), codes }),
     codes: codes.map(toHex),
-    given: [
-      write('a.npy', encodeNpy({ type: 'i8', rows: 5, width: 8, bytes: a })),
-      write('b.npy', encodeNpy({ type: 'i8', rows: 8, width: 6, bytes: columns })),
-    ],
+    given: operandFiles((name, file) => write(`proven-${name}`, file), sizes, given),
     result: [write('product.npy', encodeNpy({ type: 'i32', rows: 5, width: 6, bytes: Buffer.concat(c) }))],
   }
 }

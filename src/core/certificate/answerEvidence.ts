@@ -51,7 +51,7 @@ function readAnswer(
 }
 
 const MODEL_NOT_NAMED = { code: 'MODEL_NOT_NAMED' } as const
-const NOT_AT_HAND = { code: 'OPERANDS_NOT_AT_HAND' } as const
+const NOT_AT_HAND = { code: 'OPERANDS_NOT_AT_HAND', where: 'add --given INPUTS.npy' } as const
 
 /** W10.8. Answers of weights that nobody had published before show only that such weights exist. */
 function checkAnswer(read: ReadAnswer, model: Uint8Array | null, atHand: AnswerAtHand | null): CheckedAnswer {

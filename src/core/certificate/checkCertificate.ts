@@ -84,6 +84,8 @@ export interface CheckedReceipt {
   readonly guarantees: readonly string[]
   /** A file of the result is what it commits to. */
   readonly isResultTied: boolean
+  /** What it was made of is what its reader handed in. */
+  readonly areInputsTied: boolean
   /** How fast it was, beside how fast its box was proven to be; null where nobody asked. */
   readonly clock: ClockBound | null
 }

@@ -55,8 +55,8 @@ export const DOUBTS = {
     nextStep: 'Ask for a receipt of a work that somebody watched.',
   },
   OPERANDS_NOT_AT_HAND: {
-    meaning: 'a proof about matrices that you did not hand in shows nothing of them',
-    nextStep: 'Hand in all: --given A.npy --given B.npy --result C.npy, or --given INPUTS.npy.',
+    meaning: 'what it was made of was not compared: it may be the result of other inputs than yours',
+    nextStep: 'Hand in your own files, as named above.',
   },
   CODE_NOT_NAMED: {
     meaning: 'it is the product of what two codes hold; that these are the codes of the operands you mean is not shown',

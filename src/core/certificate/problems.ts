@@ -103,7 +103,7 @@ export const PROBLEMS = {
     nextStep: 'Do not pay for it; have it computed elsewhere.',
   },
   OTHER_TENSOR: {
-    meaning: 'a matrix that you handed in is not the one that the receipt is about',
+    meaning: 'a file that you handed in is not the one that the receipt is about',
     nextStep: 'Hand in the files of that very run; if the result came with the receipt, do not rely on it.',
   },
   OTHER_RESULT: {

@@ -86,7 +86,8 @@ function readProduct(
   }
 }
 
-const NOT_AT_HAND = { code: 'OPERANDS_NOT_AT_HAND' } as const
+const ALL_THREE = 'add --given A.npy --given B.npy --result C.npy'
+const NOT_AT_HAND = { code: 'OPERANDS_NOT_AT_HAND', where: ALL_THREE } as const
 /** W4.5 (attack 161). */
 const DEAD_WORK = { code: 'DEAD_WORK' } as const
 

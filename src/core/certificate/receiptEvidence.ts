@@ -43,30 +43,33 @@ export interface WithInputs {
   replay?(read: ReadReceipt): Promise<Replayed>
 }
 
-/** A file of the result as a reader has it. */
-export interface ResultAtHand {
-  /** W4.7. Why it is not what the receipt commits to; null where it is. Throws where that cannot be told. */
-  problemWith(read: ReadReceipt): Promise<string | null>
+/** Files of a reader's own: what came of the work, and what it was made of. */
+export interface OwnFiles {
+  readonly hasResult: boolean
+  /** W4.7. Why one of them is not what the receipt commits to; null where all are. Throws where that cannot be told. */
+  problemWith(read: ReadReceipt): Promise<CertificateProblem | null>
+  /** W4.7.7. What he would type to hand in what the work was made of; null where it was compared. */
+  lacking(work: Work<WorkKernels>): string | null
 }
 
 /** Receipts of works, judged with kernels that recompute patches; they are opened where there is something to recompute. */
 export const receiptKind = (
   openKernels: () => Promise<RunPatch>,
   inputs: WithInputs | null = null,
-  result: ResultAtHand | null = null,
+  own: OwnFiles | null = null,
 ): Opener =>
   receiptOpener(receiptSchema, readReceipt, async (read) =>
-    tie(read, await checkWork(read, { runPatch: await openKernels() }, inputs), result),
+    tie(read, await checkWork(read, { runPatch: await openKernels() }, inputs), own),
   )
 
 /** W12.5. The same where transitions were proven: these take engines of their own. */
 export const provenKind = (
   openKernels: () => Promise<Required<CheckingKernels>>,
   inputs: WithInputs | null = null,
-  result: ResultAtHand | null = null,
+  own: OwnFiles | null = null,
 ): Opener =>
   receiptOpener(provenSchema, readReceipt, async (read) =>
-    tie(read, await checkWork(read, await openKernels(), inputs), result),
+    tie(read, await checkWork(read, await openKernels(), inputs), own),
   )
 
 /** What a check recomputes with. */
@@ -75,12 +78,16 @@ interface CheckingKernels {
   readonly engines?: CheckerEngines
 }
 
-type CheckedWork = Omit<CheckedReceipt, 'isResultTied' | 'clock'>
+type CheckedWork = Omit<CheckedReceipt, 'isResultTied' | 'areInputsTied' | 'clock'>
 
-async function tie(read: ReadReceipt, checked: CheckedWork, result: ResultAtHand | null): Promise<CheckedReceipt> {
-  const other = checked.problem || !result ? null : await result.problemWith(read)
-  const problem = other === null ? checked.problem : ({ code: 'OTHER_RESULT', where: other } as const)
-  return { ...checked, problem, isResultTied: result !== null && problem === null, clock: null }
+/** Whoever asks about a result says what it is the result of (attack 360). */
+async function tie(read: ReadReceipt, checked: CheckedWork, own: OwnFiles | null): Promise<CheckedReceipt> {
+  if (!own || checked.problem) return { ...checked, isResultTied: false, areInputsTied: false, clock: null }
+  const problem = await own.problemWith(read)
+  const lacking = own.lacking(read.work)
+  const open = own.hasResult && lacking !== null ? [{ code: 'OPERANDS_NOT_AT_HAND', where: lacking } as const] : []
+  const tied = { isResultTied: own.hasResult && !problem, areInputsTied: lacking === null && !problem }
+  return { ...checked, problem, doubts: [...checked.doubts, ...open], ...tied, clock: null }
 }
 
 function readReceipt(

@@ -92,8 +92,9 @@ const ofAttestation = ({ bundle }: CheckedAttestation) => ({
   cpu: bundle.cpu && { kind: bundle.cpu.kind, measurement: bundle.cpu.measurement },
 })
 
-const ofReceipt = ({ read, figures, guarantees, isResultTied, clock }: CheckedReceipt) => ({
+const ofReceipt = ({ read, figures, guarantees, isResultTied, areInputsTied, clock }: CheckedReceipt) => ({
   resultTied: isResultTied,
+  inputsTied: areInputsTied,
   clock,
   work: { id: toHex(read.receipt.workId), kind: read.work.spec.kind, drawnBy: read.receipt.drawnBy, ...figures },
   device: read.receipt.device,

@@ -86,6 +86,7 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
     resultTied: z
       .boolean()
       .meta({ description: 'a file of the result was compared, and is what the receipt commits to' }),
+    inputsTied: z.boolean().meta({ description: 'what the work was made of was compared, and is what was handed in' }),
     clock: z.object({ precision: z.string(), perSecond: z.number(), provenPerSecond: z.number() }).nullable().meta({
       description: 'credited operations a second, and what the certificate of the box proves; where one was named',
     }),

@@ -44,7 +44,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .option('--replay <folder>', 'the same, and run the whole work again from them')
     .option(
       '--given <file>',
-      'receipt of a proven product: A, then B, as .npy; of a private answer its inputs, a row each; may be repeated',
+      'receipt of a work: what you had it made of, as it says; of a product A, then B, as .npy; of a private answer its inputs, a row each; may be repeated',
       addText,
     )
     .option(
@@ -88,7 +88,8 @@ A summary by itself is its signer's word and ends with 4; with --full everything
 is checked. Countersign only what you watched yourself.
 
 --result compares what came of a work with its receipt: another file ends with
-1, one that cannot be compared with 2 and what it takes.
+1, one that cannot be compared with 2 and what it takes. Name what you had it
+made of with --given too: other inputs end with 1, and none with 4.
 
 A receipt of rendering can be checked only with the inputs of the work: its
 patches read all of the scene. --replay leaves nothing to chance, and takes as

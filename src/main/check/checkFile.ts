@@ -10,7 +10,7 @@ import { boundByClock } from '../../core/certificate/clockBound.ts'
 import { counterSign, mendLineEnd } from '../../core/certificate/envelope.ts'
 import { isProblem, PROBLEMS } from '../../core/certificate/problems.ts'
 import { productKind } from '../../core/certificate/productEvidence.ts'
-import { provenKind, type ResultAtHand, receiptKind, type WithInputs } from '../../core/certificate/receiptEvidence.ts'
+import { type OwnFiles, provenKind, receiptKind, type WithInputs } from '../../core/certificate/receiptEvidence.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
 import { PRODUCT_TYPE } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import { ANSWER_TYPE } from '../../core/work/methods/zk/answerReceipt.ts'
@@ -113,12 +113,13 @@ export async function runCheck(
   const showReplay = (segment: number, of: number) =>
     terminal.live(`  replay ${bar((segment + 1) / of, terminal.barWidth)} ${segment + 1}/${of}`)
   const inputs = flags.inputs === undefined ? null : inputsIn(flags.inputs)
-  const result = flags.result === undefined ? null : (await openResults()).resultAtHand(flags.result, flags)
-  const atHand = flags.replay === undefined ? inputs : replaying(flags.replay, showReplay, result?.see)
+  const isBare = flags.result === undefined && flags.given === undefined
+  const files = isBare ? null : (await openOwnFiles()).ownFiles(flags)
+  const atHand = flags.replay === undefined ? inputs : replaying(flags.replay, showReplay, files?.see)
   const trusted = [own, ...(flags.trust ?? []), ...(flags.signer ?? [])]
   const signers = { trusted, revocations: loadRevocations(flags.revoked, dataFolder(env)) }
   const nonce = flags.receipt === undefined ? flags.nonce : await nonceOfReceipt(flags.receipt, signers, signal)
-  const rules = await readerRules({ ...flags, nonce }, signers, { inputs: atHand, result })
+  const rules = await readerRules({ ...flags, nonce }, signers, { inputs: atHand, files })
   const full = flags.full === undefined ? null : await readGiven(flags.full, signal)
   const given = { file: await readGiven(file, signal), full }
   const recomputing = {
@@ -164,8 +165,8 @@ async function clocked(
   return { ...checked, clock: bound, doubts: [...checked.doubts, ...doubts, ...insecure] }
 }
 
-/** Whoever compares no result does not wait for what reads them. */
-const openResults = () => import('../work/results/resultAtHand.ts')
+/** Whoever compares no file does not wait for what reads them. */
+const openOwnFiles = () => import('../work/results/ownFiles.ts')
 
 const KIND_NAMES: Readonly<Record<CheckedEvidence['kind'], string>> = {
   certificate: 'a certificate',
@@ -184,7 +185,7 @@ const KINDS_OF_OPTION: Readonly<Partial<Record<keyof CheckFlags, readonly Checke
   revoked: ['certificate', 'summary', 'receipt', 'product', 'answer'],
   inputs: ['receipt'],
   replay: ['receipt'],
-  given: ['product', 'answer'],
+  given: ['product', 'answer', 'receipt'],
   result: ['product', 'receipt', 'answer'],
   tokenizer: ['receipt'],
   certificate: ['receipt'],
@@ -287,17 +288,17 @@ async function readerRules(
 /** What a reader has of a work beside its receipt. */
 interface AtHand {
   readonly inputs: WithInputs | null
-  readonly result: ResultAtHand | null
+  readonly files: OwnFiles | null
 }
 
 const openPatches = async () => patchRunner(await openExactEngine(), EXACT_OPS)
 
-const workKinds = (flags: CheckFlags, { inputs, result }: AtHand) => ({
-  [WORK_TYPE]: receiptKind(openPatches, inputs, result),
+const workKinds = (flags: CheckFlags, { inputs, files }: AtHand) => ({
+  [WORK_TYPE]: receiptKind(openPatches, inputs, files),
   [PROVEN_TYPE]: provenKind(
     async () => ({ runPatch: await openPatches(), engines: await openCheckerEngines() }),
     inputs,
-    result,
+    files,
   ),
   [PRODUCT_TYPE]: productKind(productFrom(flags), publishedCodes(flags)),
   [ANSWER_TYPE]: answerKind(flags.model ?? null, answerFrom(flags)),

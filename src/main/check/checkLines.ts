@@ -129,7 +129,7 @@ function summaryLines({ file, nowMs }: ShownCheck, { read }: CheckedSummary): st
 
 /** What was computed, what was looked at, and what that shows. */
 function receiptLines({ file, nowMs }: ShownCheck, checked: CheckedReceipt): string[] {
-  const { read, figures, guarantees, isResultTied, clock } = checked
+  const { read, figures, guarantees, isResultTied, areInputsTied, clock } = checked
   const { receipt, work, signerKeys } = read
   const drawn = `${figures.patches} patches of ${segmentsText(work, figures)}`
   return [
@@ -147,6 +147,7 @@ function receiptLines({ file, nowMs }: ShownCheck, checked: CheckedReceipt): str
         : null,
     ),
     ...courseLines(courseOf(work, receipt.marks, (segment) => figures.replayed > 0 || receipt.segments.has(segment))),
+    ...labelled('inputs', areInputsTied ? YOUR_INPUTS : ITS_OWN_INPUTS),
     ...labelled('result', isResultTied ? 'the file you named is what the receipt commits to' : null),
     ...labelled('speed', clock && clockText(clock)),
     ...labelled('device', `claimed: ${boxWords(receipt.device)}`),
@@ -155,6 +156,10 @@ function receiptLines({ file, nowMs }: ShownCheck, checked: CheckedReceipt): str
     ...guarantees.flatMap((text) => labelled('shows', text)),
   ]
 }
+
+const YOUR_INPUTS = 'what it was made of is what you handed in; what was asked of it is for you to compare'
+const ITS_OWN_INPUTS =
+  "what it was made of, and what was asked, is the receipt's own word for what was ordered: nothing of yours was compared"
 
 function clockText({ precision, perSecond, provenPerSecond }: ClockBound): string {
   const share = ((100 * perSecond) / provenPerSecond).toPrecision(3)

@@ -39,7 +39,7 @@ export function productFrom({
 }
 
 /** A matrix of these sizes, or an empty one: the same bytes in others are another matrix (attack 209). */
-const sized = (matrix: NpyMatrix, rows: number, width: number): NpyMatrix =>
+export const sized = (matrix: NpyMatrix, rows: number, width: number): NpyMatrix =>
   matrix.rows === rows && matrix.width === width ? matrix : { ...matrix, rows: 0, width: 0, bytes: new Uint8Array(0) }
 
 /** What the owner of A and B published. */

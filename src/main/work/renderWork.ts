@@ -1,21 +1,11 @@
-import { rmSync } from 'node:fs'
 import type { TensorHasher } from '../../core/work/engineRun.ts'
-import { Canvas } from '../../core/work/kinds/rendering/canvas.ts'
 import { type Scene, sceneTensors } from '../../core/work/kinds/rendering/scene.ts'
 import { bitsOf } from '../../core/work/ops/shapes.ts'
 import { WORK_REFUSALS, WorkRefusal } from '../../core/work/refusals.ts'
-import { hasherOn } from '../../core/work/workEngine.ts'
-import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
-import { encodePng } from '../../drivers/picture/png.ts'
 import { readGltf } from '../../drivers/scene/readGltf.ts'
-import { writeAside } from '../../drivers/system/writeAside.ts'
-import type { Tensors } from '../../ports/workDevice.ts'
 import { fault } from '../faults.ts'
 import { reader } from '../parseOptions.ts'
-import type { CommandContext } from '../run.ts'
-import { joinStates } from './inputFiles.ts'
 import { readInput } from './readInput.ts'
-import { type RunFlags, runWork } from './runWork.ts'
 import { type PreparedWork, prepareWork } from './workOrder.ts'
 
 export interface RenderFlags {
@@ -32,9 +22,6 @@ type Light = readonly [red: number, green: number, blue: number]
 const TILE = 8
 /** Rays that start this far off a surface do not hit it again, as a share of the scene's size. */
 const OFF_SURFACE = 1e-5
-/** The picture on disk is written at most so often. */
-const PREVIEW_MS = 1000
-
 /** 0.5,0.7,1: red, green and blue. */
 export const readLight = reader('Use red, green and blue as 0.5,0.7,1, each at most 1000000.', (text): Light | null => {
   const parts = /^\d+(\.\d+)?(,\d+(\.\d+)?){2}$/.test(text) ? text.split(',').map(Number) : []
@@ -42,18 +29,23 @@ export const readLight = reader('Use red, green and blue as 0.5,0.7,1, each at m
 })
 
 /** A picture of a scene. */
-function renderWork(scene: Scene, flags: RenderFlags, hasher: TensorHasher): PreparedWork {
+export function renderWork(scene: Scene, flags: RenderFlags, hasher: TensorHasher): PreparedWork {
   const { width, height, samples, bounces, zenith, horizon } = flags
   if (width % TILE !== 0 || height % TILE !== 0)
     throw fault('BAD_WORK_INPUT', { why: `--width and --height must be multiples of ${TILE}` })
-  const given = sceneTensors(scene, flags)
+  const { given, epsilon } = sceneGiven(scene, flags)
   const parameters = {
     ...{ width, height, samples, bounces },
     ...{ triangles: scene.triangles.length, materials: scene.materials.length },
-    ...{ epsilon: bitsOf(offSurface(scene)), zenith: zenith.map(bitsOf), horizon: horizon.map(bitsOf) },
+    ...{ epsilon, zenith: zenith.map(bitsOf), horizon: horizon.map(bitsOf) },
   }
   return prepareWork({ kind: 'rendering', parameters, transitions: height / TILE, interval: 1 }, given, hasher)
 }
+
+/** What follows from a scene for a picture of this size. */
+export const sceneGiven = (scene: Scene, size: Pick<RenderFlags, 'width' | 'height'>) => ({
+  ...{ given: sceneTensors(scene, size), epsilon: bitsOf(offSurface(scene)) },
+})
 
 function offSurface({ triangles }: Scene): number {
   let most = 0
@@ -61,37 +53,7 @@ function offSurface({ triangles }: Scene): number {
   return Math.min(Math.max(OFF_SURFACE * most, 1e-6), 0.5)
 }
 
-/** A scene of glTF as a picture, which grows on disk beside where it will be. */
-export async function runRendering(
-  name: string,
-  flags: RunFlags & RenderFlags,
-  context: CommandContext,
-  signal: AbortSignal,
-): Promise<number> {
-  const scene = await sceneIn(name)
-  const prepared = renderWork(scene, flags, hasherOn(await openExactEngine()))
-  const canvas = new Canvas(flags)
-  const states: Tensors[] = []
-  const growing = flags.out.replace(/(\.[a-z]+)?$/i, '.growing$1')
-  let writtenMs = -Infinity
-  return await runWork(prepared, flags, context, signal, {
-    every: 1,
-    onState(row, state) {
-      canvas.put(row, state.get('picture')!)
-      states.push(state)
-      if (performance.now() - writtenMs < PREVIEW_MS) return
-      writeAside(growing, encodePng(canvas))
-      writtenMs = performance.now()
-    },
-    result: () => encodePng(canvas),
-    states: () => joinStates(states),
-    read: [name],
-    tied: flags.inputs === undefined ? null : `--result ${flags.out}`,
-    end: () => rmSync(growing, { force: true }),
-  })
-}
-
-async function sceneIn(name: string): Promise<Scene> {
+export async function sceneIn(name: string): Promise<Scene> {
   try {
     return await readGltf(readInput(name))
   } catch (error) {

@@ -1,19 +1,18 @@
 import { toBase64 } from '../../core/bytes/base64.ts'
 import { joinBytes } from '../../core/bytes/bytes.ts'
-import { DecodeError } from '../../core/bytes/reader.ts'
 import type { Work } from '../../core/work/work.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'
 import type { WorkKernels } from '../../core/work/workKernels.ts'
 import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { writeAside } from '../../drivers/system/writeAside.ts'
-import { decodeSafetensors, encodeSafetensors } from '../../drivers/workFiles/safetensorsFile.ts'
+import { encodeSafetensors } from '../../drivers/workFiles/safetensorsFile.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
 import { fault } from '../faults.ts'
 import type { CommandContext } from '../run.ts'
 import { readInput } from './readInput.ts'
 import { DONE, dimsOf, encodeDone, isMoment, MOMENT_ROOTS } from './results/trainedFile.ts'
 import { type RunFlags, runWork } from './runWork.ts'
-import { digitsWork, type Start, type TrainFlags, trainWork } from './trainWork.ts'
+import { digitsWork, startIn, type TrainFlags, trainWork } from './trainWork.ts'
 
 export interface TrainingFlags extends RunFlags, TrainFlags {
   /** Weights, or a state, to begin with. */
@@ -54,6 +53,7 @@ export async function runTraining(
     tied: `--result ${flags.out}`,
     beside: flags.state,
     read: name === undefined ? [] : [name],
+    given: [name, flags.from].filter((file) => file !== undefined),
     end(isShown) {
       if (isShown && flags.state !== undefined && state) writeAside(flags.state, state)
     },
@@ -66,16 +66,4 @@ const tensorsOf = ({ state }: Work<WorkKernels>, last: Tensors) =>
 function textIn(name: string | undefined): Uint8Array {
   if (name === undefined) throw fault('BAD_WORK_INPUT', { why: 'a language model needs a file to learn' })
   return readInput(name)
-}
-
-/** A file of `--out` holds weights; one of `--state` their moments too, and how many steps made them. */
-function startIn(name: string): Start {
-  try {
-    const tensors = decodeSafetensors(readInput(name))
-    const done = tensors.get(DONE)
-    return { tensors, done: done ? (new Float32Array(done.buffer)[0] ?? null) : null }
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error
-    throw fault('BAD_WORK_INPUT', { why: `${name}: ${error.message}` })
-  }
 }

@@ -82,6 +82,7 @@ export async function runMatmul(
     result: () => encodeProduct(prepared.rows, prepared.columns, Buffer.concat(blocks)),
     tied: `--result ${flags.out}`,
     read: names,
+    given: names,
   })
 }
 
@@ -100,6 +101,8 @@ export interface Delivery {
   /** A file that it was made from and that must outlast it, and one more that it writes itself. */
   readonly read?: readonly string[]
   readonly beside?: string | undefined
+  /** Files of what it was made of, as a check is handed them. */
+  readonly given?: readonly string[]
   /** When all is over: what was written on the way stays only where it is part of what was shown. */
   end?(isShown: boolean): void
 }
@@ -144,7 +147,7 @@ export async function runWork(
     const onStep = delivery.onStep ?? showWork(terminal, work)
     const ours = { clock, randomness, runPatch, hasher }
     const proven = method === 'sumcheck' && work.spec.kind !== 'matmul' ? provenOf(work, flags) : null
-    const operands = delivery.read ?? []
+    const operands = delivery.given ?? []
     const asked = { isCoded: flags.code === true, every: delivery.every, segmentMs: 1000 * flags.segmentLimit }
     const how = { ...asked, operands, work, given, onStep, judge, ...ours, ...(proven ? { proven } : {}) }
     // Steps are proven beside openings, a product by itself.
@@ -170,7 +173,7 @@ export async function runWork(
     isShown = true
     // As a check of its receipt ends (attack 225).
     const doubts = [...(shown.credited > 0 ? [] : [DEAD_WORK]), ...open()]
-    tell(flags, work, { ...shown, doubts }, delivery.tied, env)
+    tell(flags, work, { ...shown, doubts }, delivery, env)
     return doubts.length === 0 ? EXIT.genuine : EXIT.notEstablished
   } catch (error) {
     if (error instanceof WorkRejected) return reject(error, flags, openTerminal(process.stdout, env))
@@ -281,7 +284,7 @@ function tell(
   flags: RunFlags,
   work: Work<WorkKernels>,
   { device, elapsedUs, marks, drawn, looked, credited, replicas, disputes, check, evidence, doubts }: ToldWork,
-  tied: string | null,
+  { tied, given = [] }: Pick<Delivery, 'tied' | 'given'>,
   env: NodeJS.ProcessEnv,
 ): void {
   const operations = operationsOfWork(work)
@@ -306,8 +309,9 @@ function tell(
     }
     return void process.stdout.write(`${JSON.stringify(told)}\n`)
   }
-  const inputs = flags.inputs === undefined ? '' : `--inputs ${flags.inputs}`
-  const words = [check || inputs, tied].filter(Boolean).join(' ')
+  const inputs = flags.inputs === undefined ? [] : [`--inputs ${flags.inputs}`]
+  const own = given.map((file) => `--given ${file}`)
+  const words = [...(check ? [check] : [...inputs, ...own]), tied ?? ''].join(' ')
   openTerminal(process.stdout, env).lines([
     ...labelled(
       'done',

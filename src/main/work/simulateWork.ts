@@ -10,6 +10,7 @@ import { makeFolder, writeAside } from '../../drivers/system/writeAside.ts'
 import { fault } from '../faults.ts'
 import { reader, repeated } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
+import { inputNames } from './inputFiles.ts'
 import { encodeField, pictureName, pictureOf } from './results/flowFiles.ts'
 import { type RunFlags, runWork } from './runWork.ts'
 import { type PreparedWork, prepareWork } from './workOrder.ts'
@@ -116,6 +117,7 @@ export async function runSimulation(
     },
     result: (_, { tensors }) => encodeField(said, tensors),
     states: ({ tensors }) => tensors,
+    given: flags.inputs === undefined ? [] : inputNames(flags.inputs, prepared.given),
     tied: flags.inputs === undefined ? null : `--result ${flags.out}`,
     end(isShown) {
       if (!isShown) for (const file of written) rmSync(file, { force: true })

@@ -1,10 +1,14 @@
+import { DecodeError } from '../../core/bytes/reader.ts'
 import type { TensorHasher } from '../../core/work/engineRun.ts'
 import { DIGIT_CLASSES, DIGIT_PIXELS, drawDigits } from '../../core/work/kinds/training/digits.ts'
 import { startOf } from '../../core/work/kinds/training/training.ts'
 import { bitsOf } from '../../core/work/ops/shapes.ts'
 import type { WorkSpec } from '../../core/work/workSpec.ts'
+import { decodeSafetensors } from '../../drivers/workFiles/safetensorsFile.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
 import { fault } from '../faults.ts'
+import { readInput } from './readInput.ts'
+import { DONE } from './results/trainedFile.ts'
 import { type PreparedWork, prepareWork } from './workOrder.ts'
 
 export interface TrainFlags {
@@ -41,13 +45,13 @@ export function trainWork(
 ): PreparedWork {
   const { family, layers, width, heads, tokens, sequences, steps, rate } = flags
   if (width % (2 * heads) !== 0) throw fault('BAD_WORK_INPUT', { why: `--width must be a multiple of ${2 * heads}` })
-  const windows = Math.floor(text.length / (tokens + 1))
+  const given = textWindows(text, tokens)
+  const windows = given.get('data')!.length / (4 * (tokens + 1))
   if (windows < sequences)
     throw fault('BAD_WORK_INPUT', {
       why: `the text has ${windows} windows of ${tokens + 1} bytes, fewer than a step takes`,
     })
   const headSize = width / heads
-  const given = new Map([['data', bytesOf(Uint32Array.from(text.subarray(0, windows * (tokens + 1))))]])
   const isGpt = family === 'gpt'
   const model = {
     ...{ family, layers, width, heads, keyHeads: heads, headSize, hidden: 4 * width },
@@ -63,17 +67,18 @@ export function trainWork(
   return prepareStarted(parameters, steps, given, start, hasher)
 }
 
+/** A text as windows of so many tokens and one more; what is left over is not learned. */
+export function textWindows(text: Uint8Array, tokens: number): ReadonlyMap<string, Uint8Array> {
+  const whole = text.length - (text.length % (tokens + 1))
+  return new Map([['data', bytesOf(Uint32Array.from(text.subarray(0, whole)))]])
+}
+
 const DIGITS = 4096
 const DIGITS_SEED = 1
 
 /** network.md's task: an MLP on digits that are drawn here, SGD with momentum from the mixture. */
 export function digitsWork(flags: TrainFlags, hasher: TensorHasher, start: Start | null = null): PreparedWork {
   const { sequences, steps, rate } = flags
-  const { data, labels } = drawDigits(DIGITS, DIGITS_SEED)
-  const given = new Map([
-    ['data', bytesOf(data)],
-    ['labels', bytesOf(labels)],
-  ])
   const sizes = [DIGIT_PIXELS, ...(flags.hidden ?? ['128', '64']).map(Number), DIGIT_CLASSES]
   const optimiser = { name: 'sgd', momentum: bitsOf(0.9), clip: bitsOf(10), rates: [[0, bitsOf(rate)]] }
   const parameters = {
@@ -84,7 +89,16 @@ export function digitsWork(flags: TrainFlags, hasher: TensorHasher, start: Start
     windows: DIGITS,
     ...shardsOf(flags),
   }
-  return prepareStarted(parameters, steps, given, start, hasher)
+  return prepareStarted(parameters, steps, drawnDigits(), start, hasher)
+}
+
+/** Digits as every such work learns them. */
+export function drawnDigits(): ReadonlyMap<string, Uint8Array> {
+  const { data, labels } = drawDigits(DIGITS, DIGITS_SEED)
+  return new Map([
+    ['data', bytesOf(data)],
+    ['labels', bytesOf(labels)],
+  ])
 }
 
 function shardsOf({ shards = 1, sequences }: TrainFlags): { readonly shards?: number } {
@@ -98,7 +112,7 @@ type Parameters = WorkSpec['parameters']
 function prepareStarted(
   parameters: Parameters,
   steps: number,
-  given: Map<string, Uint8Array>,
+  data: ReadonlyMap<string, Uint8Array>,
   start: Start | null,
   hasher: TensorHasher,
 ): PreparedWork {
@@ -109,8 +123,23 @@ function prepareStarted(
         ? { start: 'given' }
         : { start: 'state', done: start.done }
   const asked = { kind: 'training', parameters: { ...parameters, ...begun }, transitions: steps, interval: 1 }
-  for (const [name, bytes] of start?.tensors ?? []) given.set(startOf(name), bytes)
-  return prepareWork(asked, given, hasher)
+  return prepareWork(asked, new Map([...data, ...startTensors(start)]), hasher)
+}
+
+/** What it begins with, as inputs. */
+export const startTensors = (start: Start | null): Tensors =>
+  new Map([...(start?.tensors ?? [])].map(([name, bytes]) => [startOf(name), bytes]))
+
+/** A file of `--out` holds weights; one of `--state` their moments too, and how many steps made them. */
+export function startIn(name: string): Start {
+  try {
+    const tensors = decodeSafetensors(readInput(name))
+    const done = tensors.get(DONE)
+    return { tensors, done: done ? (new Float32Array(done.buffer)[0] ?? null) : null }
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw fault('BAD_WORK_INPUT', { why: `${name}: ${error.message}` })
+  }
 }
 
 /** AdamW: a short rise, then down to a tenth. */

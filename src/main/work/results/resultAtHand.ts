@@ -1,5 +1,5 @@
 import { DecodeError } from '../../../core/bytes/reader.ts'
-import type { ReadReceipt, ResultAtHand } from '../../../core/certificate/receiptEvidence.ts'
+import type { ReadReceipt } from '../../../core/certificate/receiptEvidence.ts'
 import { isCommittedState, stateShapes } from '../../../core/work/committedState.ts'
 import { type TensorShape, tensorBytes } from '../../../core/work/tensor.ts'
 import type { Work } from '../../../core/work/work.ts'
@@ -23,16 +23,21 @@ const RULES: Readonly<Record<string, (path: string) => ResultRule>> = {
   rendering: () => renderingResult,
 }
 
-interface ResultFlags {
+export interface ResultFlags {
   readonly tokenizer?: string
   readonly inputs?: string
 }
 
-/** What `--result` names, ready to be held against a receipt, and to see the states that a replay makes. */
-export function resultAtHand(
-  result: string,
-  { tokenizer, inputs }: ResultFlags,
-): ResultAtHand & { readonly see: SeeState } {
+/** A file of the result as a reader has it. */
+export interface ResultAtHand {
+  /** Sees the states that a replay makes. */
+  readonly see: SeeState
+  /** W4.7. Why it is not what the receipt commits to; null where it is. Throws where that cannot be told. */
+  problemWith(read: ReadReceipt): Promise<string | null>
+}
+
+/** What `--result` names, ready to be held against a receipt. */
+export function resultAtHand(result: string, { tokenizer, inputs }: ResultFlags): ResultAtHand {
   let rule: ResultRule | null = null
   const ruleOf = ({ spec }: Work<WorkKernels>): ResultRule => {
     if (!Object.hasOwn(RULES, spec.kind))

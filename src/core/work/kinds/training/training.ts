@@ -37,7 +37,8 @@ const parameters = z
   .refine(({ sequences, shards = 1 }) => sequences % shards === 0)
   .refine(({ start, done }) => (start === 'state') === (done !== undefined))
 
-type Parameters = z.infer<typeof parameters>
+export type TrainingParameters = z.infer<typeof parameters>
+type Parameters = TrainingParameters
 
 const weightsOf = ({ model }: Parameters): ReadonlyMap<string, TensorShape> =>
   model.family === 'mlp' ? mlpParameters(model) : decoderParameters(model)
