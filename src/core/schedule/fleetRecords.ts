@@ -61,7 +61,7 @@ export const boxSummary = z.object({
     .meta({ description: 'How its latest run ended, with the reason where it was not accepted.' }),
   models: z.array(text.nullable()).readonly().meta({
     description:
-      'What its latest full run that proved its work, in a window or not, showed each device to be; null where it fits no known card, CPU where it is a processor.',
+      'What its latest full run that proved its work, in a window or not, showed each device to be, of models that measure alike those that it is sold as, if they fit; null where it fits no known card, CPU where it is a processor.',
   }),
 })
 export type BoxSummary = DeepReadonly<z.infer<typeof boxSummary>>

@@ -1,6 +1,7 @@
 import { boxWords } from '../../core/bytes/boxWords.ts'
 import { cardsOf } from '../../core/certificate/judgementSchema.ts'
 import type { DeviceJudgement } from '../../core/certificate/judgeRun.ts'
+import { buyerName } from '../../core/identify/buyerName.ts'
 import type { Catalogue, GpuModel, PublishedFigure } from '../../core/identify/catalogue.ts'
 import { expectedRate } from '../../core/identify/expected.ts'
 import { parseClaim } from '../../core/identify/parseClaim.ts'
@@ -30,7 +31,7 @@ export function deviceLines({ device, said, catalogue, claim, telemetry }: Shown
   return [
     '',
     ...labelled(`device ${device.device}`, `claimed: ${boxWords(said?.name ?? '')}`).map(colours.bold),
-    ...labelled('inferred', identityText(device)),
+    ...labelled('inferred', identityText(device, catalogue)),
     ...rateLines(device, model, catalogue, colours),
     ...labelled('efficiency', efficiencyText(device, model)).map(colours.dim),
     ...sustainedLines(device, colours),
@@ -102,15 +103,21 @@ function memoryLines(device: DeviceJudgement, catalogue: Catalogue): string[] {
 }
 
 /** Which card it is, as far as the run can tell; in detail with the closest ones. */
-export function identityText({ identity }: Pick<DeviceJudgement, 'identity'>, isVerbose = true): string {
+export function identityText(
+  { identity }: Pick<DeviceJudgement, 'identity'>,
+  catalogue: Catalogue,
+  isVerbose = true,
+): string {
   if (identity.status === 'cpu') return 'a CPU; it is never identified as a GPU'
   if (identity.status === 'insecure') return 'nothing: the preset identifies no card'
   const closest = identity.closest.map(({ model, confidencePercent }) => `${model} ${confidencePercent} %`).join(', ')
   if (identity.status === 'unknown' || identity.model === null) return `unknown card (closest: ${closest || 'none'})`
   // A rounded 100 is not certainty.
   const sure = `${identity.confidencePercent > 99 ? 'over 99' : identity.confidencePercent} % sure`
-  const alike = cardsOf(identity).length > 1 ? '; they measure alike, so it may be any of them' : ''
-  return `${identity.model}, ${sure}${alike}${isVerbose ? ` (closest: ${closest})` : ''}`
+  const cards = cardsOf(identity)
+  const alike = cards.length > 1 ? '; they measure alike, so it may be any of them' : ''
+  // `model` names those that were sold alone, and the confidence is for all of them.
+  return `${buyerName(cards, catalogue) ?? identity.model}, ${sure}${alike}${isVerbose ? ` (closest: ${closest})` : ''}`
 }
 
 function bindText(share: number, isCpu: boolean): string {

@@ -35,7 +35,7 @@ export function verdictLines(shown: ShownVerdict, how: How): string[] {
     ...insecure.map((text) => colours.yellow(`  ${text}`)),
     ...failedDevices(shown).flatMap((text) => labelled('failed', text).map(colours.yellow)),
     ...(devices.length === 0 ? [] : ['', ...cardTable(devices, claim?.text ?? null, catalogue, colours), '']),
-    ...foundLines(judgement, isVerbose),
+    ...foundLines(judgement, catalogue, isVerbose),
     ...stateLines(shown),
     ...togetherLines(judgement, catalogue),
     ...(isVerbose ? [...claimLines(judgement), ...allOfDevices(shown, how), ''] : []),
@@ -44,8 +44,8 @@ export function verdictLines(shown: ShownVerdict, how: How): string[] {
 }
 
 /** Which card each is. */
-const foundLines = ({ devices }: Judgement, isVerbose: boolean): string[] =>
-  grouped('found', devices, (device) => identityText(device, isVerbose))
+const foundLines = ({ devices }: Judgement, catalogue: Catalogue, isVerbose: boolean): string[] =>
+  grouped('found', devices, (device) => identityText(device, catalogue, isVerbose))
 
 /** What the driver says of how each card is set up. */
 const stateLines = ({ judgement: { devices }, inventory }: ShownVerdict): string[] =>
