@@ -15,10 +15,13 @@ const HONEST_FILL = 0.95
 
 /** How a box lies about what it is. Each mode may do all that the one before may. */
 export const POSING_MODES = ['withholds', 'withholds and slows down', 'and reads in order', 'shows all'] as const
-/** Shows all, and has of its host what its link carries while the passes run (attack 98); several that share all work. */
-export type PosingMode = (typeof POSING_MODES)[number] | 'lends' | 'shares'
+/**
+ * Shows all, and has of its host what its link carries while the passes run (attack 98); several that share all work;
+ * several that share plain rounds, while one of them alone holds the memory and runs the bound ones (attack 361).
+ */
+export type PosingMode = (typeof POSING_MODES)[number] | 'lends' | 'shares' | 'keeps'
 
-const SKILLED: readonly PosingMode[] = ['shows all', 'lends', 'shares']
+const SKILLED: readonly PosingMode[] = ['shows all', 'lends', 'shares', 'keeps']
 const isSkilled = (mode: PosingMode): boolean => SKILLED.includes(mode)
 
 export interface Pair {
@@ -52,12 +55,20 @@ function reach(box: GpuModel, name: Precision, { rules }: Catalogue): number {
   return FORGEABLE.includes(name) ? best * TOLERATED_EXCESS : best
 }
 
+/** identity.md I7.2.4, by arithmetic: the product, and C written once and read twice. */
+function boundRate(box: GpuModel, catalogue: Catalogue): number {
+  const bytesPerOperation = 12 / (2 * MAX_K)
+  return 1 / (1 / reach(box, 'int8', catalogue) + bytesPerOperation / bandwidthOf(box, catalogue))
+}
+
 const bandwidthOf = (model: GpuModel, { rules }: Catalogue): number => prepareModel(model, rules).bandwidth!.centre
 
 interface Attempt {
   /** Every value is aimed at this share of what the claimed card shows. */
   readonly aim: number
   readonly bandwidthAim: number
+  /** Of int8 a share of its own: the less of it is shown, the less is asked of bound rounds. */
+  readonly int8Aim?: number
   readonly shown: readonly Precision[]
   /** Cards that share every product, and the memory. */
   readonly cards?: number
@@ -72,22 +83,24 @@ function measurement(pair: Pair, posing: Posing, attempt: Attempt): MeasuredGpu 
   const { cards = 1 } = attempt
   const slows = mode !== 'withholds'
   const target = (name: Precision) => askedRate(claimed, name, catalogue) || ownRate(box, name, catalogue)
+  const inOne = mode === 'keeps' ? 1 : cards
   const most = (name: Precision) =>
     cards * (isSkilled(mode) ? reach(box, name, catalogue) : ownRate(box, name, catalogue))
   const rates: Partial<Record<Precision, number>> = attempt.int8 === undefined ? {} : { int8: attempt.int8 }
   for (const name of attempt.shown) {
-    const rate = slows ? Math.min(most(name), attempt.aim * target(name)) : most(name)
+    const aim = (name === 'int8' && attempt.int8Aim) || attempt.aim
+    const rate = slows ? Math.min(most(name), aim * target(name)) : most(name)
     if (rate > 0) rates[name] = rate
   }
   const inOrder = mode === 'withholds' || mode === 'withholds and slows down' ? 1 : READ_ORDER
-  const fastest = cards * bandwidthOf(box, catalogue) * inOrder
+  const fastest = inOne * bandwidthOf(box, catalogue) * inOrder
   const bandwidth = slows ? Math.min(fastest, attempt.bandwidthAim * bandwidthOf(claimed, catalogue)) : fastest
   return proven({
     rates,
     declined: PRECISION_NAMES.filter((name) => rates[name] === undefined),
-    memoryBytes: heldBytes(pair, { mode, bandwidth, catalogue, cards }),
+    memoryBytes: heldBytes(pair, { mode, bandwidth, catalogue, cards: inOne }),
     bandwidth,
-    bindRate: slowBind ? 1 : 0.5 * (rates.int8 ?? 1e12),
+    bindRate: slowBind ? 1 : mode === 'keeps' ? boundRate(box, catalogue) : 0.5 * (rates.int8 ?? 1e12),
   })
 }
 
@@ -123,6 +136,9 @@ export function nearness(
   return { rates: Math.min(...shares), memory: box.hostLink === 'c2c' ? 1 : box.memoryBytes / claimed.memoryBytes }
 }
 
+/** Whether the box alone runs some problem of the claimed card at 0.8 of its speed or less. */
+export const lacksSpeed = (pair: Pair, catalogue: Catalogue): boolean => nearness(pair, catalogue).rates <= NEAR
+
 function comesNear(pair: Pair, catalogue: Catalogue, mode: PosingMode): boolean {
   const { rates, memory } = nearness(pair, catalogue)
   return rates >= NEAR && (memory >= NEAR || mode === 'lends')
@@ -138,6 +154,7 @@ function attemptsOf(pair: Pair, mode: PosingMode, catalogue: Catalogue, effort: 
   const shows = isSkilled(mode) ? asked : own.filter((name) => asked.includes(name))
   const first = { aim: 1, bandwidthAim: 1, shown: shows }
   if (mode === 'shares') return sharedAttempts(pair, first, catalogue)
+  if (mode === 'keeps') return keptAttempts(first)
   if (effort === 'quick' && !comesNear(pair, catalogue, mode)) return [first]
   if (mode === 'withholds') return subsetsOf(own).map((shown) => ({ ...first, shown }))
   const aims = AIMS.flatMap((aim) => [1, 0.9].map((bandwidthAim) => ({ aim, bandwidthAim })))
@@ -156,6 +173,12 @@ function sharedAttempts({ claimed }: Pair, first: Attempt, catalogue: Catalogue)
   return [2, 3, 4].flatMap((cards) => choices.map((choice) => ({ ...choice, cards })))
 }
 
+const keptAttempts = (first: Attempt): readonly Attempt[] =>
+  [2, 3, 4].flatMap((cards) =>
+    KEPT_AIMS.flatMap((aim) => [aim, KEPT_AIMS.at(-1)!].map((int8Aim) => ({ ...first, cards, aim, int8Aim }))),
+  )
+
+const KEPT_AIMS = [1, 0.95, 0.9, 0.86]
 const AIMS = [1, 0.95, 0.9, 0.86, 0.8, 1.1]
 
 const subsetsOf = (names: readonly Precision[]): readonly (readonly Precision[])[] =>

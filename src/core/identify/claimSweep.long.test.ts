@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { honestRun, seededUniform } from '../../../test/sim/gpuMeasurements.ts'
-import { allPairs, isMuchLess, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
+import { allPairs, isMuchLess, lacksSpeed, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { proven } from '../params/provenance.ts'
 import { judgeClaim } from './judgeClaim.ts'
@@ -25,6 +25,15 @@ test('attack 321: every pair of the catalogue, bound rounds at one operation a s
     const posing = { mode, effort: 'quick', catalogue, rules: 2, slowBind: true } as const
     expect(allPairs(catalogue).filter((pair) => poseAs(pair, posing) !== null).length, mode).toBe(0)
   }
+})
+
+test('attack 361: two to four cards share plain rounds, one of them holds the memory and runs the bound ones', async () => {
+  const catalogue = await shippedCatalogue()
+  const slower = allPairs(catalogue).filter((pair) => lacksSpeed(pair, catalogue))
+  const posing = { mode: 'keeps', effort: 'quick', catalogue, rules: 2 } as const
+  const passing = slower.flatMap((pair) => poseAs(pair, posing) ?? [])
+  const fast = passing.filter(({ rates }) => rates!.int8! > 450e12)
+  expect([slower.length, passing.length, fast.length]).toEqual([2642, 689, 95])
 })
 
 test.each([

@@ -67,6 +67,14 @@ describe('attack 67: no card passes for one that is much more', () => {
     }
   })
 
+  test('attack 361: cards of which one runs the bound rounds pass, unless it stays below a quarter of int8', () => {
+    const posing = { mode: 'keeps', effort: 'quick', catalogue, rules: 2 } as const
+    const passes = (name: string) => poseAs(less.find((pair) => named(pair) === name)!, posing) !== null
+    // Said in the verdict, and not stopped.
+    expect(passes('rtx-pro-6000-blackwell-ws as h100-pcie')).toBe(true)
+    expect(passes('h20 as h100-sxm')).toBe(false)
+  })
+
   test('the same boxes passed under the rules of version 1, so the attempts are no straw men', () => {
     const known = less.filter((pair) => /^(h20 as h100-sxm|rtx-3090 as rtx-4090)$/.test(named(pair)))
     expect(known).toHaveLength(2)

@@ -31,8 +31,9 @@ export const C2C_LINK_BYTES_PER_SEC = 450e9
 export const MEMORY_BANDWIDTH_SHARE = 0.85
 
 /**
- * §8. Bind rate over int8 rate, in thousandths, from which one memory is said. An H200 shows 502 (bench/fixtures); two cards
- * that share its product over PCIe would move half of C, 2 GiB a round, and stay below 170.
+ * §8. Bind rate over int8 rate, in thousandths, from which one memory is said of bound rounds. An H200 shows 502
+ * (bench/fixtures); two cards that share its product over PCIe would move half of C, 2 GiB a round, and stay below 170. It says
+ * nothing of plain rounds: others may share them with one card that runs the bound ones alone at this share (attack 361).
  */
 export const ONE_MEMORY_SHARE = 250
 

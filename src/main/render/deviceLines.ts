@@ -124,7 +124,7 @@ function bindText(share: number, isCpu: boolean): string {
   const rate = `bind at ${share / 10} % of the int8 rate`
   if (isCpu) return rate
   return share >= ONE_MEMORY_SHARE
-    ? `${rate}: one card or one NVLink group`
+    ? `${rate}: as one card or one NVLink group shows`
     : `${rate}: below ${ONE_MEMORY_SHARE / 10} %, as two cards joined by PCIe would show`
 }
 
