@@ -1,7 +1,7 @@
 import { toHex } from '../../core/bytes/hex.ts'
 import { decodeBlock } from '../../core/chain/blockBytes.ts'
 import { whenDue } from '../../core/chain/consensus/consensusNode.ts'
-import type { ProblemCode } from '../../core/chain/problems.ts'
+import type { Problem, ProblemCode } from '../../core/chain/problems.ts'
 import { blockHash } from '../../core/chain/signing.ts'
 import type { Header, Tx } from '../../core/chain/ssz.ts'
 import { decodeQuorum, decodeVote } from '../../core/chain/wire/messages.ts'
@@ -29,16 +29,12 @@ interface InboxDeps {
   readonly node: Owner
 }
 
-/** Refusals of a transaction that no state can explain: who forwards it does not check. */
-const ALWAYS_WRONG: ReadonlySet<ProblemCode> = new Set([
-  'MALFORMED',
-  'SIGNATURE',
-  'SIZE',
-  'KEY',
-  'FEE',
-  'UNKNOWN_KIND',
-  'RESERVED',
-])
+/** Refusals of a transaction by its bytes alone, which every pool looks at: who forwards it does not check. */
+const ALWAYS_WRONG: ReadonlySet<ProblemCode> = new Set(['MALFORMED', 'SIZE', 'FEE', 'UNKNOWN_KIND', 'RESERVED'])
+/** Other signatures in it are looked at when its turn comes, which a pool that is behind cannot know. */
+const ENVELOPE: ReadonlySet<string> = new Set(['sig', 'payerSig'])
+const isAlwaysWrong = ({ code, where }: Problem) =>
+  ALWAYS_WRONG.has(code) || (code === 'SIGNATURE' && ENVELOPE.has(where))
 
 /** A vote of an unknown set may be anybody's: it has its sender asked where it stands once in so many rounds. */
 const ROUNDS_BETWEEN_LOOKS = 8
@@ -121,6 +117,6 @@ export class Inbox {
   private async takeTx(data: Uint8Array): Promise<Judged> {
     const result = await this.deps.node.offer(data)
     if (result.kind === 'taken') return 'accept'
-    return result.kind === 'refused' && ALWAYS_WRONG.has(result.problem.code) ? 'reject' : 'ignore'
+    return result.kind === 'refused' && isAlwaysWrong(result.problem) ? 'reject' : 'ignore'
   }
 }

@@ -59,6 +59,15 @@ describe('a pool of transactions', () => {
     expect([pool.size, pool.pick(after, 2n, '')]).toEqual([1, []])
   })
 
+  test('attack 362: one whose turn comes later is read as well: who is behind must not forward what is none', () => {
+    const pool = new TxPool(world.standIns)
+    const later = (kind: number, payload: Uint8Array) =>
+      codeOf(pool, world.txOf(start, ada, kind, payload, { nonce: 1n }))
+    const payment = TransferType.serialize({ to: bob, amount: 1n })
+    expect([later(99, payment), later(16, payment)]).toEqual(['UNKNOWN_KIND', 'RESERVED'])
+    expect([later(0, payment.subarray(1)), later(0, payment)]).toEqual(['MALFORMED', 'taken'])
+  })
+
   test('a trial leaves nothing behind in the state it was tried on', () => {
     const pool = new TxPool(world.standIns)
     const payload = TransferType.serialize({ to: world.keyNamed('new one'), amount: 5n })

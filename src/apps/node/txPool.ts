@@ -5,6 +5,7 @@ import { type Problem, problem } from '../../core/chain/problems.ts'
 import { balanceOf, nonceOf } from '../../core/chain/purse.ts'
 import { txMessage } from '../../core/chain/signing.ts'
 import { decodeTx, type Tx } from '../../core/chain/ssz.ts'
+import { checkForm } from '../../core/chain/transactions/applyTx.ts'
 import { checkTx } from '../../core/chain/transactions/checkTx.ts'
 import type { Submitted } from '../../ports/chainNode.ts'
 
@@ -83,6 +84,8 @@ export class TxPool {
     const place = findAccount(located(state), tx.account)
     const nonce = place === -1 ? 0n : nonceOf(state.view.accounts, place)
     if (tx.nonce <= nonce || place === -1) return checkTx(state, tx, slot, this.checks)
+    const malformed = checkForm(tx)
+    if (malformed !== null) return malformed
     if (tx.nonce >= nonce + BigInt(MOST_OF_ACCOUNT)) return problem('NONCE', 'nonce')
     const { params, genesisHash } = state
     if (tx.fee < params.feePerByte * BigInt(bytes)) return problem('FEE', 'fee')

@@ -4,6 +4,7 @@ import { toHex } from '../../core/bytes/hex.ts'
 import { findAccount, located } from '../../core/chain/chainState.ts'
 import { signedVote, spelledVote } from '../../core/chain/consensus/vote.ts'
 import { devnetKeys } from '../../core/chain/devnetGenesis.ts'
+import { type ProblemCode, problem } from '../../core/chain/problems.ts'
 import { balanceOf } from '../../core/chain/purse.ts'
 import { PRECOMMIT, PREVOTE } from '../../core/chain/recordCommit.ts'
 import { txBytes, txMessage, voteMessage } from '../../core/chain/signing.ts'
@@ -14,8 +15,10 @@ import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import type { Network } from '../../ports/network.ts'
 import type { VrfLibrary } from '../../ports/vrf.ts'
 import { makeOwnBlock, rightTo, stateAtSlot } from './blockMaker.ts'
+import { Inbox } from './inbox.ts'
 import type { RunningNode } from './node.ts'
 
+const NONE = new Uint8Array(0)
 let library: VrfLibrary
 beforeAll(async () => {
   library = await openVrf()
@@ -173,4 +176,25 @@ test("attack 25 over the wire: another's funds, altered and replayed payments ch
   expect(await node.submit(TxType.serialize(honest))).not.toMatchObject({ kind: 'taken' })
   await world.pass(4)
   expect((await balance()) - before).toBe(1_000n)
+})
+
+test('attack 362: who forwards is blamed for the bytes and the envelope of a transaction alone', async () => {
+  const judged = async (code: ProblemCode, where: string) => {
+    const node = { offer: async () => ({ kind: 'refused', problem: problem(code, where) }) }
+    return await new Inbox({ node } as unknown as ConstructorParameters<typeof Inbox>[0]).take('txs', NONE, 'peer')
+  }
+  for (const [code, where] of [
+    ['MALFORMED', 'payload'],
+    ['UNKNOWN_KIND', 'kind'],
+    ['SIGNATURE', 'sig'],
+    ['SIGNATURE', 'payerSig'],
+  ] as const)
+    expect(await judged(code, where)).toBe('reject')
+  for (const [code, where] of [
+    ['SIGNATURE', 'payload.boxSig'],
+    ['SIGNATURE', 'payload.entries[0].boxSig'],
+    ['KEY', 'payload.box'],
+    ['NONCE', 'nonce'],
+  ] as const)
+    expect(await judged(code, where)).toBe('ignore')
 })

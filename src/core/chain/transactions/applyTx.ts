@@ -25,10 +25,19 @@ const isReserved = (kind: number) => kind >= 16 && kind <= 23
 const MAX_U64 = (1n << 64n) - 1n
 const isU64 = (value: bigint) => value >= 0n && value <= MAX_U64
 
+const unknown = (kind: number) => problem(isReserved(kind) ? 'RESERVED' : 'UNKNOWN_KIND', 'kind')
+const UNREADABLE = problem('MALFORMED', 'payload')
+
+/** Why no state could hold a transaction of this kind and payload; null if one could. */
+export function checkForm({ kind, payload }: Tx): Refusal {
+  const handle = HANDLERS[kind]
+  return handle === undefined ? unknown(kind) : handle(payload) === null ? UNREADABLE : null
+}
+
 /** Applies one transaction, or says why the block that holds it is refused. Returns nothing but a refusal: the caller counts fees. */
 export function applyTx(working: Working, tx: Tx): Refusal {
   const handle = HANDLERS[tx.kind]
-  if (handle === undefined) return problem(isReserved(tx.kind) ? 'RESERVED' : 'UNKNOWN_KIND', 'kind')
+  if (handle === undefined) return unknown(tx.kind)
   const { accounts, params, slot } = working
   if (!isU64(tx.nonce) || !isU64(tx.fee) || !isU64(tx.lastSlot)) return problem('MALFORMED', 'nonce, fee, lastSlot')
   const bytes = txBytes(tx)
@@ -49,7 +58,8 @@ export function applyTx(working: Working, tx: Tx): Refusal {
   const place = known === -1 ? addAccount(working, tx.account) : known
   setBalance(accounts, payer, balance - tx.fee)
   setNonce(accounts, place, tx.nonce + 1n)
-  return handle(working, place, tx.payload)
+  const apply = handle(tx.payload)
+  return apply === null ? UNREADABLE : apply(working, place)
 }
 
 function checkSignatures({ checks, genesisHash }: Working, tx: Tx): Refusal {
