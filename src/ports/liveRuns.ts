@@ -10,10 +10,12 @@ export type LiveEvent =
       readonly done: number | null
       readonly of: number | null
     }
-  | ({ readonly type: 'finished'; readonly resultId: number } & Pick<
-      ResultRecord,
-      'boxId' | 'round' | 'kind' | 'outcome' | 'code' | 'claimVerdict' | 'score'
-    >)
+  | ({
+      readonly type: 'finished'
+      readonly resultId: number
+      /** Points that are no score before their window is over; null where none wait. */
+      readonly waiting: number | null
+    } & Pick<ResultRecord, 'boxId' | 'round' | 'kind' | 'outcome' | 'code' | 'claimVerdict' | 'score'>)
   | { readonly type: 'round'; readonly round: number; readonly jobs: number }
 
 export interface LiveRuns {

@@ -95,6 +95,10 @@ export interface Finish {
   readonly followUps: readonly PlannedJob[]
 }
 
+/** What is earned in a window counts when the window is over, for all of them at once. */
+export const waitsForWindow = ({ job, result, box }: Pick<Finish, 'job' | 'result' | 'box'>): boolean =>
+  job.window !== null && box.scored && result.outcome === 'accepted'
+
 export interface Retention {
   readonly resultDays: number
   /** Certificates of accepted runs that are not the box's latest; those of rejected runs stay as long as results. */

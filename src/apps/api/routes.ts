@@ -151,7 +151,7 @@ export const routes = {
     answers: {
       200: text(
         'text/event-stream',
-        'Events hello, started, step, finished and round; beat every 15 s of silence; dropped with a count for a slow reader. The `score` of finished is what the run makes of the points of its box, and null where it leaves them as they were: points that were earned in a window count when the window is over.',
+        'Events hello, started, step, finished and round; beat every 15 s of silence; dropped with a count for a slow reader. The `score` of finished is what the run makes of the points of its box, and null where it leaves them as they were. Points that were earned in a window are in `waiting`: they become a score when the window is over, if nothing comes between.',
       ),
     },
   }),

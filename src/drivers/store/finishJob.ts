@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib'
 import { z } from 'zod'
 import { isUnmet } from '../../core/schedule/boxState.ts'
 import { CPU_MODEL } from '../../core/schedule/fleetRecords.ts'
-import type { Finish } from '../../ports/store.ts'
+import { type Finish, waitsForWindow } from '../../ports/store.ts'
 import { SCORE_RULES } from './migrations.ts'
 import { REVIVE } from './queueQueries.ts'
 import { json, type Statement, sql, words } from './sql.ts'
@@ -29,8 +29,7 @@ export async function finishJob(finish: Finish): Promise<Statement> {
   // Where nothing is earned a claim may be found unmet, never met (attacks 125, 346).
   const isJudged = box.scored || (isProof && isUnmet(result.claimVerdict))
   const claimVerdict = box.failed ? null : result.claimVerdict
-  // What is earned in a window counts when the window is over, for all of them at once.
-  const isPending = job.window !== null && box.scored && isAccepted
+  const isPending = waitsForWindow(finish)
   const isScored = box.scored && !isPending
   const pending = { window: job.window, score: box.score, terms: box.terms, rules: SCORE_RULES }
   const lower = { score: box.atMost, terms: box.terms }
