@@ -84,8 +84,10 @@ export function take(money: Money, place: number, columns: readonly Column[], am
   return amount - left
 }
 
-function leaving({ state }: Money, place: number, columns: readonly Column[]) {
+function leaving({ state, accounts }: Money, place: number, columns: readonly Column[]) {
   const found: { index: number; amount: bigint }[] = []
+  // The list is long, and most accounts are not in it.
+  if (accounts.unlocking.get(place) === 0) return found
   for (const [index, { account, purpose, amount }] of valuesOf(state.unlocks).entries())
     if (account === place && columns.includes(PURPOSES[purpose]!)) found.push({ index, amount })
   return found

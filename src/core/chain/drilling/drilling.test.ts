@@ -8,7 +8,7 @@ import { decayAndAdd, WEEKLY } from '../accounting.ts'
 import { CHAIN_PRESETS } from '../params.ts'
 import { problem } from '../problems.ts'
 import { checkTx } from '../transactions/checkTx.ts'
-import { DisputeMoveType, DrillCommitType, DrillRevealType } from '../transactions/payloads.ts'
+import { DisputeMoveType, DrillCommitType, DrillRevealType, LockType } from '../transactions/payloads.ts'
 import { classesOf, drillCommitment, leaderOf, PHASE, resultClass } from './task.ts'
 
 const names = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay', 'gus', 'hal', 'ida']
@@ -151,6 +151,20 @@ describe("attack 20: a wrong answer voids nobody else's credit", () => {
 })
 
 describe('who is late', () => {
+  test('attack 364: loses a tenth of its deposit though it asked for it back after the draw', () => {
+    const { account } = ready.tasks()[0]!.replicas[0]!
+    const name = names.find((each) => ready.place(each) === account)!
+    const drillers = ready.with({ [name]: { commits: false } })
+    const payload = LockType.serialize({ purpose: 2, amount: world.tokens(10) })
+    drillers.extra = (state) =>
+      state.view.accounts.deposit.get(account) === 0n ? [] : [world.txOf(state, world.keyNamed(name), 3, payload)]
+    drillers.runTo(first + 2n)
+    const { accounts, unlocks } = drillers.state.view
+    const left = unlocks.getAllReadonlyValues().filter((unlock) => unlock.account === account)
+    expect([accounts.deposit.get(account), left.map(({ amount }) => amount)]).toEqual([0n, [world.tokens(9)]])
+    isConserved(drillers)
+  })
+
   test('is replaced, marked and loses a tenth of its deposit; the task goes on', () => {
     const drillers = ready.with({ ada: { commits: false } })
     let redrawn = 0

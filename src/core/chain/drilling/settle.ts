@@ -1,6 +1,6 @@
 import { decayAndAdd, WEEKLY } from '../accounting.ts'
 import type { EpochWork } from '../epoch/endEpoch.ts'
-import { burn, NOBODY, slash, take } from '../ledger.ts'
+import { atStake, burn, NOBODY, slash, take } from '../ledger.ts'
 import { WEEK } from '../params.ts'
 import { MARK, type Replica, type Task } from './task.ts'
 
@@ -34,7 +34,8 @@ export function settleValid({ state, accounts }: EpochWork, replica: Replica): v
 export function markFailed(work: EpochWork, task: Task, replica: Replica, mark: number): void {
   const { account } = replica
   fail(work, task, account)
-  burn(work, take(work, account, ['deposit'], work.accounts.deposit.get(account) / 10n))
+  // Who asks for it back after the draw still answers with it.
+  burn(work, take(work, account, ['deposit'], atStake(work, account, ['deposit']) / 10n))
   replica.mark = mark
 }
 
