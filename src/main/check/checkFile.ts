@@ -222,14 +222,14 @@ function bareOf(checked: CheckedEvidence): string {
 /** Whoever asks for more than the plain check must not get a yes from one that left it out (attacks 189, 247, 265, 292). */
 function refuseUnused(flags: CheckFlags, checked: CheckedEvidence, file: string): void {
   const { kind } = checked
-  const bare = bareOf(checked)
+  const bareFor = (option: keyof CheckFlags) => (ABOUT_PARTS.includes(option) ? bareOf(checked) : '')
   const options = Object.keys(KINDS_OF_OPTION) as (keyof CheckFlags)[]
   const isUnused = (option: keyof CheckFlags) =>
     !(KINDS_OF_OPTION[option]!.includes(kind) || (flags.receipt && ABOUT_SIGNERS.includes(option))) ||
-    (bare !== '' && ABOUT_PARTS.includes(option))
+    bareFor(option) !== ''
   const unused = options.find((option) => flags[option] !== undefined && isUnused(option))
   if (!unused) return
-  throw fault('NOT_FOR_THIS_KIND', { file, kind: `${KIND_NAMES[kind]}${bare}`, option: `--${unused}` })
+  throw fault('NOT_FOR_THIS_KIND', { file, kind: `${KIND_NAMES[kind]}${bareFor(unused)}`, option: `--${unused}` })
 }
 
 /** What the owner of a key adds to a file that holds: a summary, or a signature. Tells in a line each what it wrote. */
