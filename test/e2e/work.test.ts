@@ -82,6 +82,7 @@ describe('touchstone work run matmul', () => {
     const checked = await touchstone('check', inFolder('receipt.json'), '--json')
     const report = checkReportSchema.parse(JSON.parse(checked.stdout))
     expect(report).toMatchObject({ kind: 'receipt', verdict: 'genuine', work: { patches: 128, drawnBy: 'listener' } })
+    expect(report).toMatchObject({ asked: { rows: 9, columns: 7, k: 40 } })
     expect(checked.status).toBe(0)
     const page = inFolder('receipt.html')
     expect((await touchstone('report', inFolder('receipt.json'), '--html', page)).status).toBe(0)
@@ -435,6 +436,7 @@ test('touchstone work run train delivers weights, and a receipt whose every byte
   const receipt = readFileSync(inFolder('trained.json'))
   const checked = await touchstone('check', inFolder('trained.json'))
   expect(checked.status).toBe(0)
+  expect(checked.stdout.replace(/\s+/g, ' ')).toContain('model.heads 2, ')
   expect(checked.stdout.replace(/\s+/g, ' ')).toMatch(/ patches of the first state and [123] of 3 segments /)
   const line = receipt.indexOf('\n') + 1
   const changed = (at: number) => receipt.map((byte, i) => (i === at ? byte ^ 1 : byte))
@@ -550,6 +552,8 @@ test('a check that was told what to hold a file against never says yes without h
   const model = inFolder('model.safetensors')
   const given = await touchstone('check', receipt, '--given', model, '--given', model, '--result', model)
   expect([given.status, given.stderr]).toEqual([2, expect.stringContaining('training takes --given TEXT')])
+  const bare = await touchstone('check', receipt, '--model', 'ab'.repeat(32))
+  expect(bare.stderr.replace(/\s+/g, ' ')).toContain('it is the receipt of a work [')
   for (const [option, value] of [
     ['model', 'ab'.repeat(32)],
     ['nonce', 'ab'.repeat(32)],

@@ -90,6 +90,10 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
     clock: z.object({ precision: z.string(), perSecond: z.number(), provenPerSecond: z.number() }).nullable().meta({
       description: 'credited operations a second, and what the certificate of the box proves; where one was named',
     }),
+    asked: z
+      .record(z.string(), z.unknown())
+      .exactOptional()
+      .meta({ description: 'the parameters of the work, in the words of its orderer; the command prints them' }),
     device: z.string().meta({ description: 'what the device says of itself; a claim' }),
     guarantees: z.array(z.string()),
   }),

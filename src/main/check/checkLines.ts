@@ -24,6 +24,7 @@ import { labelled } from '../render/labelled.ts'
 import { speedScale, speedText } from '../render/speed.ts'
 import type { Terminal } from '../render/terminal.ts'
 import { verdictLines } from '../render/verdictLines.ts'
+import { askedOf, askedText } from '../work/askedOf.ts'
 import { courseLines, courseOf } from '../work/figures.ts'
 import {
   answerOfCheck,
@@ -137,6 +138,7 @@ function receiptLines({ file, nowMs }: ShownCheck, checked: CheckedReceipt): str
     ...timeLines(receipt.issuedAt, receipt.notAfter, nowMs),
     ...labelled('work', toHex(receipt.workId)),
     ...labelled('kind', `${work.spec.kind}, ${figures.transitions} transitions`),
+    ...labelled('asked', askedText(askedOf(work.spec))),
     ...labelled('operations', `${withPrefix(figures.credited)} credited of ${withPrefix(figures.operations)}`),
     ...labelled('looked at', drawn),
     ...labelled('proven', figures.proven && `${provenText(figures.proven)}; ${formatBytes(figures.proven.proofBytes)}`),
@@ -240,4 +242,8 @@ const attestationLines = (file: string, { bundle }: CheckedAttestation): string[
 ]
 
 /** The same for a script. */
-export const checkJson = ({ file, ...checked }: ShownCheck) => ({ file, ...reportOfCheck(checked) })
+export const checkJson = ({ file, ...shown }: ShownCheck) => ({
+  file,
+  ...reportOfCheck(shown),
+  ...(shown.checked.kind === 'receipt' ? { asked: askedOf(shown.checked.read.work.spec) } : {}),
+})
