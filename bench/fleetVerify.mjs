@@ -2,13 +2,15 @@
 // What one validator on this machine verifies in an hour at the cost of the mainnet default, with WebAssembly and then with
 // the best kernels that this machine runs, each in a process of its own. Run `node scripts/build.mjs`, then
 //   node bench/fleetVerify.mjs [boxes] [runs at once]      default 20, 4 at once
+//   node bench/fleetVerify.mjs 4 4 --host                  with the walks of host parts (§12), the best kernels alone
 // Evidence: one real run, computed by the CPU device and accepted by the verifier, of the eight parts of the mainnet
 // default (five precisions, sustained bf16, memory, bind) with 128 openings each and the k of mainnet (32768, fp32 8192,
 // bind 2048). Its matrices are 512 x 512 instead of up to 32768 x 32768: an opening recomputes the same tiles at the same
 // k, only its path is shorter (8 nodes instead of up to 20; the hashing that is missing is measured and added below).
 // The certificate is issued, signed, compressed and stored at mainnet's size: its openings are filled up with random bytes.
 // Everything runs through the real fleet (runFleet, the threaded checker, the embedded store); only connecting to a box
-// and waiting for its cards is left out.
+// and waiting for its cards is left out. With --host the walks of one box are checked too, as many and as long as those of a
+// server with cores of 650 MB/s: 64 stretches of the CPU, 8 each of 4 GiB of memory and of 1 GiB of a disk.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, getPriority, loadavg, tmpdir } from 'node:os'
@@ -22,6 +24,7 @@ import { NOT_ATTESTED } from '../dist/core/certificate/attestedRun.js'
 import { issueCertificate } from '../dist/core/certificate/issueCertificate.js'
 import { judgeRun } from '../dist/core/certificate/judgeRun.js'
 import { createEngine } from '../dist/core/engine/createEngine.js'
+import { HOST_BLOCK_BYTES } from '../dist/core/params/hostParts.js'
 import { PRESETS } from '../dist/core/params/presets.js'
 import { challengeHash, encodeChallenge } from '../dist/core/proof/challenge.js'
 import { openingRanges } from '../dist/core/proof/openingRanges.js'
@@ -31,6 +34,8 @@ import { nonceHash, partSeed } from '../dist/core/proof/seeds.js'
 import { partQuery } from '../dist/core/proof/verifyPart.js'
 import { defaultScoreConfig } from '../dist/core/score/defaultScoreConfig.js'
 import { openCpuDevice } from '../dist/drivers/gpu/cpu/openCpuDevice.js'
+import { hostBlock, hostStep, laneStart, nextBlock } from '../dist/drivers/host/hostWalk.js'
+import { openWalkChecker } from '../dist/drivers/host/openWalkChecker.js'
 import { openEmbedded } from '../dist/drivers/store/openEmbedded.js'
 import { chooseKernels, openNativeEngine } from '../dist/drivers/system/chooseKernels.js'
 import { readKernel } from '../dist/drivers/system/kernelFiles.js'
@@ -44,7 +49,8 @@ import { fleetRules } from '../test/support/fleetRules.mjs'
 
 const boxes = Number(process.argv[2] ?? 20)
 const atOnce = Number(process.argv[3] ?? 4)
-const alone = process.argv.includes('--alone')
+const host = process.argv.includes('--host')
+const alone = host || process.argv.includes('--alone')
 if (!alone) {
   const measure = (engine) => {
     const env = { ...process.env, TOUCHSTONE_ENGINE: engine }
@@ -132,6 +138,23 @@ const atMainnetSize = ({ challenge, parts }) => ({
   })),
 })
 
+/** A stretch as a lane of 650 MB/s walks it in a sixteenth of 0.8 s. */
+function stretchIn(blocks) {
+  const steps = Math.floor((650e6 / HOST_BLOCK_BYTES) * (0.8 / 16))
+  const seed = systemRandomness.bytes(32)
+  const from = laneStart(systemRandomness.bytes(32), 0)
+  let to = from
+  for (let i = 0; i < steps; i++) to = hostStep(to, hostBlock(seed, nextBlock(to, blocks)))
+  return { seed, blocks, from, to, steps }
+}
+
+const GIB = 2 ** 30
+const walks = [
+  [1, 64],
+  [(4 * GIB) / HOST_BLOCK_BYTES, 8],
+  [GIB / HOST_BLOCK_BYTES, 8],
+].map(([blocks, count]) => Array(count).fill(host ? stretchIn(blocks) : null))
+const walkChecker = openWalkChecker()
 const run = await provenRun()
 const large = atMainnetSize(run)
 const catalogue = await loadCatalogue(fileURLToPath(new URL('../catalogue/gpus.yaml', import.meta.url)))
@@ -162,6 +185,9 @@ const verify = async (job, { onStep }, signal) => {
     signal,
   )
   if (rejected) throw new Error(`honest evidence was refused: ${JSON.stringify(rejected)}`)
+  if (host)
+    for (const stretches of walks)
+      if ((await walkChecker.check(stretches, signal)) !== null) throw new Error('honest walks were refused')
   const judged = {
     run,
     preset: PRESETS.devnet,
@@ -257,6 +283,7 @@ stop.abort()
 await running
 await store.close()
 await checker.close()
+await walkChecker.close()
 rmSync(folder, { recursive: true, force: true })
 
 const library = await chooseKernels()
@@ -274,7 +301,7 @@ const cpuPerBox = cpu / boxes + missingNodes * perHash
 const cores = cpus().length
 const results = {
   engine: library?.name ?? 'WebAssembly',
-  command: `node bench/fleetVerify.mjs ${boxes} ${atOnce}`,
+  command: `node bench/fleetVerify.mjs ${boxes} ${atOnce}${host ? ' --host' : ''}`,
   atOnce,
   date: new Date().toISOString(),
   cpu: cpus()[0]?.model,
@@ -287,6 +314,7 @@ const results = {
   cpuSecondsPerBox: cpuPerBox,
   missingHashSecondsPerBox: missingNodes * perHash,
   boxesPerHour: (cores * 3600) / cpuPerBox,
+  secondsPerWindowOf256: (256 * cpuPerBox) / cores,
   boxesPerHourByWallClock: (boxes * 3600) / wall,
   coresBusy: cpu / wall,
   eventLoopDelayMs: { p50: delay.percentile(50) / 1e6, p99: delay.percentile(99) / 1e6, max: delay.max / 1e6 },
