@@ -4,11 +4,13 @@ import type { Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { sha256 } from '../../core/bytes/sha256.ts'
 import { u32be } from '../../core/chain/bigEndian.ts'
-import type { ChainState } from '../../core/chain/chainState.ts'
+import { type ChainState, findAccount, located } from '../../core/chain/chainState.ts'
 import { CHAIN_PRESETS } from '../../core/chain/params.ts'
 import { compareBytes } from '../../core/chain/snapshots.ts'
-import { BoxReportType, BoxType } from '../../core/chain/stateType.ts'
-import { boxDraw, isBoxDrawn } from '../../core/chain/transactions/boxes.ts'
+import { decodeTx, type Tx } from '../../core/chain/ssz.ts'
+import { BoxReportType, BoxType, ReportCommitType } from '../../core/chain/stateType.ts'
+import { boxDraw, isBoxDrawn, reportCommitment } from '../../core/chain/transactions/boxes.ts'
+import { ReportType, RevealType } from '../../core/chain/transactions/payloads.ts'
 import { decodeBoxes, decodeBoxQuestion, encodeBoxes, NO_ANSWER } from '../../core/chain/wire/boxQuestions.ts'
 import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import type { ChainEvent, ChainNode } from '../../ports/chainNode.ts'
@@ -37,15 +39,15 @@ function register(keys: readonly Uint8Array[], ...scores: readonly bigint[]): vo
 }
 
 /** A node whose slot the test sets, and that tells of a block when it is told to. */
-function nodeOf(state: ChainState, submit: () => void = () => {}) {
+function nodeOf(state: ChainState, submit: (tx: Uint8Array) => void = () => {}) {
   const at = { slot: 3, tell: (_: ChainEvent) => {} }
   const node = {
     headState: async () => state,
     status: () => ({ slot: at.slot, isSyncing: false }),
     nextNonce: async () => 0n,
     isWaiting: () => false,
-    submit: async () => {
-      submit()
+    submit: async (tx: Uint8Array) => {
+      submit(tx)
       return { kind: 'taken', id: '' }
     },
     subscribe: (listener: typeof at.tell) => {
@@ -56,12 +58,14 @@ function nodeOf(state: ChainState, submit: () => void = () => {}) {
   return { node, at, hearOfBlock: () => at.tell({ kind: 'head' } as ChainEvent) }
 }
 
+const forgetful = { keep: () => {}, unshown: { read: () => new Uint8Array(0), write: () => {} } }
+
 /** What a validator says of each box that it checks in an epoch. */
 async function judged(peers: Readonly<Record<string, Answer>>): Promise<ReadonlyMap<string, bigint>> {
   const said = new Map<string, bigint>()
   const wrong: string[] = []
   await new Promise<void>((resolve) => {
-    const { node, hearOfBlock } = nodeOf(world.state, resolve)
+    const { node, hearOfBlock } = nodeOf(world.state, () => resolve())
     const info = (_: string, fields?: object) => {
       const { box, capacity } = fields as { box: string; capacity: string }
       said.set(box, BigInt(capacity))
@@ -72,7 +76,7 @@ async function judged(peers: Readonly<Record<string, Answer>>): Promise<Readonly
     }
     const network = { peers: () => Object.keys(peers), request: (peer: string, data: Uint8Array) => peers[peer]!(data) }
     const log = { debug: () => {}, info, warn: fail, error: fail }
-    new BoxJudge({ ...world.deps(network.request), node, network, log, keep: () => {} })
+    new BoxJudge({ ...world.deps(network.request), node, network, log, ...forgetful })
     hearOfBlock()
   })
   expect(wrong).toEqual([])
@@ -89,7 +93,7 @@ async function begins(slots: readonly number[]): Promise<number | null> {
     return null
   }
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-  new BoxJudge({ ...world.deps(request), node, network: { peers: () => ['peer'], request }, log, keep: () => {} })
+  new BoxJudge({ ...world.deps(request), node, network: { peers: () => ['peer'], request }, log, ...forgetful })
   for (const slot of slots) {
     at.slot = slot
     hearOfBlock()
@@ -163,6 +167,42 @@ describe('a validator', () => {
     }
     expect(slots.map((slot) => begun.filter((at) => at === slot).length > 3)).toEqual([true, true, true])
     expect(begun).not.toContain(null)
+  })
+
+  test('attack 365: shows what it committed to after a restart, and checks no box twice for it', async () => {
+    const [box] = world.boxes(1)
+    register([box!.publicKey])
+    const kept: Uint8Array[] = []
+    const unshown = {
+      read: () => kept.at(-1) ?? new Uint8Array(0),
+      write: (bytes: Uint8Array) => void kept.push(bytes),
+    }
+    const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+    const request = async () => null
+    /** What is sent first after a start in this slot. */
+    const startIn = async (slot: number) => {
+      const sent: Tx[] = []
+      const { node, at, hearOfBlock } = nodeOf(world.state, (tx) => void sent.push(decodeTx(tx)!))
+      at.slot = slot
+      const judge = new BoxJudge({
+        ...{ ...world.deps(request), node, network: { peers: () => [], request }, log },
+        ...{ keep: () => {}, unshown },
+      })
+      hearOfBlock()
+      await world.clock.sleep(2_000)
+      judge.stop()
+      return sent.map(({ kind, payload }) => ({ kind, payload }))
+    }
+    const [report] = await startIn(3)
+    const { commitment } = ReportType.deserialize(report!.payload)
+    const { view } = world.state
+    const place = findAccount(located(world.state), world.keys.signer.publicKey)
+    view.reports.push(ReportCommitType.toViewDU({ validator: place, epoch: 0n, commitment, revealed: 0 }))
+    view.commit()
+    expect(await startIn(4)).toEqual([])
+    const [reveal] = await startIn(10)
+    expect(reveal?.kind).toBe(7)
+    expect(reportCommitment(world.keys.signer.publicKey, RevealType.deserialize(reveal!.payload))).toEqual(commitment)
   })
 
   test('attack 331: that is drawn for no box reports that, and is paid as others are', async () => {

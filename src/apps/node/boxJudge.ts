@@ -5,8 +5,9 @@ import { type ChainState, etaOf, findAccount, located } from '../../core/chain/c
 import { faded } from '../../core/chain/epoch/settleScores.ts'
 import type { ChainParams } from '../../core/chain/params.ts'
 import { compareBytes } from '../../core/chain/snapshots.ts'
+import { decodeExactly } from '../../core/chain/ssz.ts'
 import { boxAlpha, boxDraw, isBoxDrawn, reportCommitment } from '../../core/chain/transactions/boxes.ts'
-import { EntryType, ReportType, RevealType } from '../../core/chain/transactions/payloads.ts'
+import { EntryType, ReportType, RevealType, UnshownType } from '../../core/chain/transactions/payloads.ts'
 import { boxAtMessage, decodeBoxes, encodeBoxQuestion } from '../../core/chain/wire/boxQuestions.ts'
 import { workOf } from '../../core/chain/workUnits.ts'
 import type { ChainNode } from '../../ports/chainNode.ts'
@@ -35,6 +36,14 @@ export interface JudgeDeps extends Omit<CheckDeps, 'network'> {
   readonly log: Log
   /** Keeps the record of a check under the name that the chain has of it. */
   keep(name: string, record: string): void
+  /** What was found and is not shown yet, over a restart: without it a report that was committed to is not paid. */
+  readonly unshown: Unshown
+}
+
+export interface Unshown {
+  /** What was written last; nothing at first. */
+  read(): Uint8Array
+  write(reports: Uint8Array): void
 }
 
 /** A validator (§4.5): checks the boxes that it is drawn for, all at once, and reports by commitment and reveal. */
@@ -51,6 +60,10 @@ export class BoxJudge {
   constructor(deps: JudgeDeps) {
     this.deps = deps
     this.sender = new Sender(deps.node, deps.keys.signer)
+    for (const report of decodeExactly(UnshownType, deps.unshown.read()) ?? []) {
+      this.reports.set(report.epoch, report)
+      this.judged = report.epoch
+    }
     this.unsubscribe = deps.node.subscribe(({ kind }) => {
       if (kind === 'head') void this.act()
     })
@@ -108,6 +121,7 @@ export class BoxJudge {
     await clock.sleep(Number(startMs % params.slotMs), this.stopped.signal)
     const report = await this.check(state, drawn, keys.vrfKey.prove(alpha))
     this.reports.set(epoch, report)
+    this.deps.unshown.write(UnshownType.serialize([...this.reports.values()].slice(-2)))
     await this.report(state, report)
   }
 

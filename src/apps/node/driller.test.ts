@@ -96,6 +96,7 @@ class DrillWorld extends NodeWorld {
       ...{ genesisHash: genesisHash(this.genesis), checkSignature: library.checkSignature },
       chunkAt: async (seed, k, index) => productChunk(engine, seed, k, index),
       keep: (name, record) => void this.records.set(name, record),
+      unshown: { read: () => new Uint8Array(0), write: () => {} },
     })
     closing.push(() => judge.stop())
     return this

@@ -19,6 +19,7 @@ import { FAUCET } from '../chain/pourTokens.ts'
 import { system } from '../system.ts'
 import { checkRecords } from './checkRecords.ts'
 import { DrillThread } from './drillThread.ts'
+import { unshownReports } from './unshownReports.ts'
 
 interface RolesDeps {
   readonly data: string
@@ -52,6 +53,7 @@ export function openRoles({ data, keys, isDrilling, checks, chunkAt, log }: Role
         ...{ node, network: node.others, keys, log, clock, randomness, chunkAt },
         ...{ genesisHash: genesisHash(node.genesis), checkSignature: checks.signature },
         keep: checkRecords(join(data, 'checks'), log),
+        unshown: unshownReports(join(data, 'unshown.ssz'), log),
       })
       stops.push(() => judge.stop())
     },

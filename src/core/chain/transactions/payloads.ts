@@ -25,6 +25,8 @@ export const EntryType = new ContainerType({
 })
 export const EntriesType = new ListCompositeType(EntryType, 512)
 export const RevealType = new ContainerType({ epoch: U64, salt: Bytes32, vrfProof: Bytes80, entries: EntriesType })
+/** What a validator keeps until it was shown: that of the last epoch and that of this one. */
+export const UnshownType = new ListCompositeType(RevealType, 2)
 
 /** A round of scores that a validator publishes: the root of docs/spec/ledger.md. */
 export const PublishType = new ContainerType({ round: U64, root: Bytes32 })
