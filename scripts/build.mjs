@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { bundleCheck, bundleProver, bundleVerifier } from './bundleStarts.mjs'
+import { bundleCommands, bundleProver, bundleVerifier } from './bundleStarts.mjs'
 import { bundleWeb } from './bundleWeb.mjs'
 import { packLight } from './packProver.mjs'
 
@@ -18,7 +18,7 @@ const tsc = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p'
 if (tsc.status !== 0) process.exit(tsc.status ?? 1)
 await parseShipped()
 await bundleWeb(root)
-await bundleCheck(root)
+await bundleCommands(root)
 await bundleProver(root)
 await bundleVerifier(root)
 if (existsSync(`${root}dist/main/prover.js`)) await packLight({ root, to: `${root}dist/release/prover-light` })

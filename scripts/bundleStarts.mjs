@@ -16,20 +16,38 @@ const common = (root) => ({
 
 const small = { minifySyntax: true, minifyWhitespace: true }
 
-/** The bundle takes the place of dist/main/check/checkCommand.js. */
-export async function bundleCheck(root) {
-  const command = join(root, 'dist/main/check/checkCommand.js')
+/** Commands that are started most often. */
+const COMMANDS = ['check', 'provider', 'rent', 'report', 'validator', 'verify', 'work']
+
+/** Each bundle takes the place of its command in dist/main; what they share lies beside them. */
+export async function bundleCommands(root) {
+  const main = join(root, 'dist/main')
+  const shared = join(main, 'shared')
   const kept = await loadedBefore(root)
   await build({
     ...common(root),
-    entryPoints: [command],
-    outfile: command,
+    entryPoints: COMMANDS.map((name) => join(main, name, `${name}Command.js`)),
+    outdir: main,
+    outbase: main,
+    splitting: true,
+    chunkNames: 'shared/[name]-[hash]',
     allowOverwrite: true,
-    // Native, not always needed, or CommonJS.
-    external: ['koffi', 'yaml', 'commander', 'picocolors'],
-    plugins: [keptApart(kept, dirname(command)), withoutJsonSchema, ownPlaces(root, dirname(command))],
+    // From the folder of what they share a path leads where it does from the folder of a command.
+    plugins: [keptApart(kept, shared), packagesApart, ownPlaces(root, shared)],
     ...small,
   })
+}
+
+/** Others are native, CommonJS, or not always needed. */
+const packagesApart = {
+  name: 'packagesApart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      kind === 'entry-point' || /^(zod|@noble|@?hono|@asteasolutions)\b/.test(path)
+        ? undefined
+        : { path, external: true },
+    )
+  },
 }
 
 /** The threads that a check starts, one for each core; the bundle takes the place of its script. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -174,6 +174,8 @@ api: { port: ${port} }
     const put = (id: string) =>
       touchstone('call', 'PUT', `/v1/boxes/${id}`, '{"address":"local","provider":"bob"}', '--config', config)
     expect(await put('me')).toMatchObject({ status: 0, stdout: '{"done":true}\n' })
+    const served = await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).json()
+    expect(served).toEqual(JSON.parse(readFileSync(new URL('../../docs/spec/openapi.json', import.meta.url), 'utf8')))
     // Attack 93: a writer may not add this machine, unless its operator named the box.
     expect(await put('more')).toMatchObject({ status: 1, stdout: expect.stringContaining('OWN_MACHINE') })
   })
