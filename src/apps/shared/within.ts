@@ -16,6 +16,7 @@ export async function within<T>(
   try {
     return await Promise.race([work, late])
   } finally {
-    over.abort()
+    // Without a reason of ours an error is made, with its stack, that nobody reads.
+    over.abort(null)
   }
 }
