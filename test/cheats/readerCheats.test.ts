@@ -257,7 +257,10 @@ describe('attack 84: an expired, revoked or lone signer, times out of reason', (
     ['two signers, the watcher trusted alone', { trusted: [testSigner(9).publicKey] }, '0'],
     [
       'a key and its successor, who are one signer',
-      { threshold: 2, revocations: rotated(ISSUED + DAY) },
+      {
+        ...{ threshold: 2, revocations: rotated(ISSUED + DAY) },
+        trusted: [VALIDATOR, testSigner(9)].map((one) => one.publicKey),
+      },
       '1 TOO_FEW_SIGNERS',
     ],
     ['two signers, the trusted one revoked', { revocations: revoked(ISSUED - DAY) }, '1 SIGNER_REVOKED'],

@@ -45,7 +45,10 @@ test('the page that checks has at most 250 KB of script, compressed', () => {
 test('what a report says stays text, whoever wrote it', async () => {
   const hostile = '</pre><script>alert(1)</script><img src=x onerror=alert(2)>'
   const deps = { catalogue: shippedCatalogue, openChecker: openThreadedChecker, nowMs: () => nowMs }
-  const shown = await createCheck(deps, (checked) => ({ file: hostile, ...checked }))(certificate, { trust: [key] })
+  const shown = await createCheck(deps, (checked) => ({ file: hostile, successorOf: new Map(), ...checked }))(
+    certificate,
+    { trust: [key] },
+  )
   const page = reportPage({ shown, certificate: Buffer.from(certificate), program: 'touchstone', style: 'p{}' })
   expect(page).not.toMatch(/<script|<img|https?:/)
   expect(page).toContain('&lt;script&gt;')
@@ -212,9 +215,12 @@ else
     test('a report opens by itself: no request, no script', async () => {
       const style = await readFile(new URL('../../dist/web/check/style.css', import.meta.url), 'utf8')
       const deps = { catalogue: shippedCatalogue, openChecker: openThreadedChecker, nowMs: () => nowMs }
-      const shown = await createCheck(deps, (checked) => ({ file: 'c.json', ...checked }))(certificate, {
-        trust: [key],
-      })
+      const shown = await createCheck(deps, (checked) => ({ file: 'c.json', successorOf: new Map(), ...checked }))(
+        certificate,
+        {
+          trust: [key],
+        },
+      )
       const path = join(folder, 'report.html')
       writeFileSync(path, reportPage({ shown, certificate: Buffer.from(certificate), program: 'touchstone', style }))
       const page = await browser.newPage()

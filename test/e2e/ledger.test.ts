@@ -115,12 +115,22 @@ describe('touchstone ledger check', () => {
       expect(await check(proof, '--trust', validator)).toMatchObject({ status: 0 })
     })
 
-    test('a key that was revoked later establishes nothing, and a successor is trusted', async () => {
+    test('a key that was revoked later establishes nothing', async () => {
       const doubted = await check(proof, '--trust', validator, '--revoked', ended({ status: 'revoked', since: later }))
       expect(doubted).toMatchObject({ status: 4, stdout: expect.stringContaining('[SIGNER_REVOKED_SINCE]') })
+    })
+
+    test('attack 366: a list that is named gives trust to nobody; a successor in his own counts, and is told as one', async () => {
       const key = toHex(testSigner(8).publicKey)
       const rotated = { version: 1, keys: [{ key, status: 'rotated', since, successor: validator }] }
-      expect(await check(proof, '--trust', key, '--revoked', write('ended.json', rotated))).toMatchObject({ status: 0 })
+      expect(await check(proof, '--trust', key, '--revoked', write('ended.json', rotated))).toMatchObject({
+        ...{ status: 1, stdout: expect.stringContaining('[UNKNOWN_SIGNER]') },
+      })
+      const own = write('revoked.json', rotated)
+      const [text, json] = [await check(proof, '--trust', key), await check(proof, '--trust', key, '--json')]
+      rmSync(own)
+      expect(text).toMatchObject({ status: 0, stdout: expect.stringContaining(`by ${validator}, successor of ${key}`) })
+      expect(JSON.parse(json.stdout)).toMatchObject({ validator, successorOf: key })
     })
 
     test('what is asked for is shown', async () => {

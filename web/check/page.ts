@@ -112,7 +112,7 @@ async function check(file: File): Promise<void> {
 function showChecked(file: File, checked: Checked, tookMs: number): void {
   const { problem } = checked.checked
   const took = `${checked.openings.checked} of ${checked.openings.all} openings recomputed in ${(tookMs / 1000).toFixed(1)} s`
-  show(...checkView({ file: shownName(file.name), ...checked }))
+  show(...checkView({ file: shownName(file.name), successorOf: new Map(), ...checked }))
   if (problem === null) result.append(toDom(element('p', { class: 'quiet', id: 'took' }, took)))
   if (problem?.code !== 'UNKNOWN_SIGNER') return
   const keys = String(problem.got).split(' ')

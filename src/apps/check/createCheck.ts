@@ -2,7 +2,7 @@ import type { CheckSignature } from '../../core/bytes/ed25519.ts'
 import { fromHex } from '../../core/bytes/hex.ts'
 import { MAX_CERTIFICATE_BYTES, tooLarge } from '../../core/certificate/envelope.ts'
 import type { Checked } from '../../core/certificate/reportOfCheck.ts'
-import { type Revocations, revocationSchema } from '../../core/certificate/signers.ts'
+import { type Revocations, revocationSchema, withSuccessors } from '../../core/certificate/signers.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { parseClaim } from '../../core/identify/parseClaim.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
@@ -50,13 +50,14 @@ export const createCheck =
   async (file: Uint8Array | string, options: CheckOptions): Promise<T> => {
     refuseUnknown(options)
     const required = keysOf('requireSigners', options.requireSigners)
+    const revocations = revocationsOf(options.revocations)
     const catalogue = options.catalogue ?? (await deps.catalogue())
     const rules = {
       nowMs: numberOf('nowMs', options.nowMs ?? deps.nowMs()),
       catalogue,
       claim: options.claim === undefined ? undefined : claimOf(options.claim, catalogue),
-      trusted: [...keysOf('trust', options.trust), ...required],
-      revocations: revocationsOf(options.revocations),
+      trusted: withSuccessors([...keysOf('trust', options.trust), ...required], revocations),
+      revocations,
       threshold: numberOf('leastSigners', options.leastSigners ?? 1, 1),
       required,
       prover: options.prover === undefined ? null : keyOf('prover', options.prover),

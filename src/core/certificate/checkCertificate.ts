@@ -19,7 +19,7 @@ import type { ReadProduct } from './productEvidence.ts'
 import type { ReadCertificate } from './readCertificate.ts'
 import { type Evidence, type Opener, openEvidence } from './readEvidence.ts'
 import type { ReadReceipt } from './receiptEvidence.ts'
-import { countSigners, type Revocations, type Standing, standingOf, withSuccessors } from './signers.ts'
+import { countSigners, type Revocations, type Standing, standingOf } from './signers.ts'
 import { kindsOf, type ReadSummary, summaryProblem } from './summary.ts'
 
 /** What whoever reads a certificate brings along: none of it comes from the file. */
@@ -142,8 +142,7 @@ export async function checkCertificate(
 ): Promise<CheckedEvidence> {
   if (file.length > MAX_CERTIFICATE_BYTES) return refused(tooLarge(file.length))
   if (rules.attestation?.reads(file)) return await checkAttestation(file, rules.attestation, rules)
-  const trusted = withSuccessors(rules.trusted, rules.revocations)
-  const trusts = (key: Uint8Array) => trusted.some((other) => equalBytes(other, key))
+  const trusts = (key: Uint8Array) => rules.trusted.some((other) => equalBytes(other, key))
   const opened = openEvidence(takeApart(file), trusts, rules.checkSignature, rules.kinds)
   if (isProblem(opened)) return refused(opened)
   const { read } = opened

@@ -31,6 +31,9 @@ const ofSigned = {
   ageSeconds: z.int(),
   prover: hex(32),
   signers: z.array(hex(32)),
+  successorOf: z.record(hex(32), hex(32)).exactOptional().meta({
+    description: 'of each signer that counts as a successor, the trusted key it took over from; the command prints it',
+  }),
 }
 
 const askedDevices = z

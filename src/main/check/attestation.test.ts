@@ -114,9 +114,24 @@ describe('touchstone check of evidence beside the receipt of a work', () => {
     const ours = await receipt('successor-work.json', proverKey)
     const [key, successor] = [testSigner(9), watcher].map(({ publicKey }) => toHex(publicKey))
     const keys = [{ key, status: 'rotated', since: '2026-11-14T00:00:00.000Z', successor }]
-    const rotated = written('rotated.json', JSON.stringify({ version: 1, keys }))
-    const asked = ['check', beside, '--receipt', ours, '--trust', key!, ...judged, '--revoked', rotated]
-    expect(await commands.run(asked)).toMatchObject({ stderr: '', status: 0 })
+    const rotated = JSON.stringify({ version: 1, keys })
+    const named = ['--revoked', written('rotated.json', rotated)]
+    const onEvidence = ['check', beside, '--receipt', ours, '--trust', key!, ...judged]
+    const onReceipt = ['check', ours, '--trust', key!]
+    // Attack 366: the named list may be anybody's.
+    expect(await commands.run([...onEvidence, ...named])).toMatchObject({ status: 2 })
+    const refused = await commands.run([...onReceipt, ...named])
+    expect([refused.status, refused.stdout]).toEqual([1, expect.stringContaining('UNKNOWN_SIGNER')])
+    const own = written('home/revoked.json', rotated)
+    const [beyond, text, json] = [
+      await commands.run(onEvidence),
+      await commands.run(onReceipt),
+      await commands.run([...onReceipt, '--json']),
+    ]
+    rmSync(own)
+    expect(beyond).toMatchObject({ stderr: '', status: 0 })
+    expect(text.stdout.replace(/\s+/g, ' ')).toContain(`signed by ${successor} successor of ${key}`)
+    expect(JSON.parse(json.stdout)).toMatchObject({ signers: [successor], successorOf: { [successor!]: key } })
   })
 })
 

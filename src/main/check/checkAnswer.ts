@@ -18,6 +18,8 @@ import { type Answer, answerOf, headOf, leftOutOf, TEST_THE_CARDS } from '../ren
 /** A check, and the file as the reader named it. */
 export interface ShownCheck extends Checked {
   readonly file: string
+  /** Of each key that counts as a successor, the one it took over from. */
+  readonly successorOf: ReadonlyMap<string, string>
 }
 
 /** As for the run itself, unless the file is refused or something leaves it open. */

@@ -14,7 +14,10 @@ export const addReaderOptions = (command: Command): Command =>
     .option('--prover <key>', 'refuse the certificate of any other box', readKey)
     .option('--claim <text>', 'what you were sold, for example "8x H100 SXM": hold the box against that')
     .option('--max-age <duration>', 'refuse what is older, for example 90m, 24h or 7d', readDuration)
-    .option('--revoked <file>', 'signers that were revoked or replaced, besides those in revoked.json beside your keys')
+    .option(
+      '--revoked <file>',
+      'signers that ended, besides those in revoked.json beside your keys, which alone names successors',
+    )
     .option('--catalogue <file>', 'judge by this catalogue of cards instead of the one that came with the program')
     .option('--full <file>', 'the certificate of the summary that is checked')
 

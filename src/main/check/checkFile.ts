@@ -18,7 +18,7 @@ import { PROVEN_TYPE, WORK_TYPE } from '../../core/work/receipt.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
 import { EXACT_OPS } from '../../core/work/workOps.ts'
 import { openCheckerEngines, openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
-import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
+import { loadSigners, type Signers } from '../../drivers/system/loadSigners.ts'
 import { opensslCheck } from '../../drivers/system/nativeSigner.ts'
 import { usableCores } from '../../drivers/system/usableCores.ts'
 import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
@@ -116,8 +116,8 @@ export async function runCheck(
   const isBare = flags.result === undefined && flags.given === undefined
   const files = isBare ? null : (await openOwnFiles()).ownFiles(flags)
   const atHand = flags.replay === undefined ? inputs : replaying(flags.replay, showReplay, files?.see)
-  const trusted = [own, ...(flags.trust ?? []), ...(flags.signer ?? [])]
-  const signers = { trusted, revocations: loadRevocations(flags.revoked, dataFolder(env)) }
+  const named = [own, ...(flags.trust ?? []), ...(flags.signer ?? [])]
+  const signers = loadSigners(named, flags.revoked, dataFolder(env))
   const nonce = flags.receipt === undefined ? flags.nonce : await nonceOfReceipt(flags.receipt, signers, signal)
   const rules = await readerRules({ ...flags, nonce }, signers, { inputs: atHand, files })
   const full = flags.full === undefined ? null : await readGiven(flags.full, signal)
@@ -134,7 +134,7 @@ export async function runCheck(
   const box = flags.certificate === undefined ? null : await readGiven(flags.certificate, signal)
   const checked = box === null ? found.checked : await clocked(found.checked, box, rules, recomputing, signal)
   terminal.live('')
-  return { shown: { file: shownName(file), ...found, checked, ...rules }, signed: given.full ?? given.file }
+  return { shown: { file: shownName(file), ...found, checked, ...rules, ...signers }, signed: given.full ?? given.file }
 }
 
 /** W5.8. A receipt beside the certificate of its box, all of which is checked; who must have signed which is asked of the first. */
@@ -258,11 +258,7 @@ function writeSigned(
   return told
 }
 
-async function readerRules(
-  flags: CheckFlags,
-  signers: Pick<ReaderRules, 'trusted' | 'revocations'>,
-  atHand: AtHand,
-): Promise<ReaderRules> {
+async function readerRules(flags: CheckFlags, { trusted, revocations }: Signers, atHand: AtHand): Promise<ReaderRules> {
   const required = flags.signer ?? []
   const catalogue = await readCatalogue(flags.catalogue)
   if (flags.claim !== undefined) requireClaim(flags.claim, catalogue)
@@ -270,7 +266,7 @@ async function readerRules(
     nowMs: system.clock.wallTime().getTime(),
     catalogue,
     claim: flags.claim,
-    ...signers,
+    ...{ trusted, revocations },
     threshold: flags.signers,
     required,
     prover: flags.prover ?? null,

@@ -13,6 +13,7 @@ import type { ClockBound } from '../../core/certificate/clockBound.ts'
 import { DOUBTS } from '../../core/certificate/doubts.ts'
 import type { ReadCertificate } from '../../core/certificate/readCertificate.ts'
 import { reportOfCheck } from '../../core/certificate/reportOfCheck.ts'
+import type { CheckReport } from '../../core/certificate/reportSchemas.ts'
 import { placeOf } from '../../core/certificate/statement.ts'
 import { catalogueHash } from '../../core/identify/catalogue.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
@@ -73,7 +74,7 @@ function evidenceLines(shown: ShownCheck, page: Page): string[] {
 }
 
 function certificateLines(
-  { file, openings, catalogue, nowMs }: ShownCheck,
+  { file, openings, catalogue, nowMs, successorOf }: ShownCheck,
   { read, recomputed, answer, tier }: CheckedCertificate,
   { colours, isVerbose }: Page,
 ): string[] {
@@ -85,7 +86,7 @@ function certificateLines(
     ...labelled('file', file),
     ...timeLines(issuedAt, notAfter, nowMs),
     ...labelled('checked', `${openings.checked} of ${openings.all} openings, all figures and signatures`),
-    ...whoLines(read),
+    ...whoLines(read, successorOf),
     ...labelled('attestation', tierText(read, tier)),
     ...labelled('judged by', `catalogue ${judgement.catalogue.slice(0, 16)}, ${same}`),
     ...(recomputed ? [] : [colours.yellow("  the signer's catalogue is not available: this verdict uses yours alone")]),
@@ -105,7 +106,7 @@ const SIGNER_VOUCHES = [
 ]
 
 /** What the signer says, in a few lines. */
-function summaryLines({ file, nowMs }: ShownCheck, { read }: CheckedSummary): string[] {
+function summaryLines({ file, nowMs, successorOf }: ShownCheck, { read }: CheckedSummary): string[] {
   const { subject, predicate } = read.statement
   const { claim, memory, score } = predicate
   const models = predicate.models.map(({ name, count }) => `${count} x ${name ?? 'unknown'}`).join(', ')
@@ -115,7 +116,7 @@ function summaryLines({ file, nowMs }: ShownCheck, { read }: CheckedSummary): st
     ...timeLines(predicate.issuedAt, predicate.notAfter, nowMs),
     ...labelled('run', predicate.runId),
     ...labelled('prover', subject[1].digest.ed25519),
-    ...read.signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
+    ...signerLines(read, successorOf),
     ...labelled('certificate', subject[0].digest.sha256),
     ...labelled('said', `${predicate.outcome}, ${models || 'no card'} (${predicate.preset})`),
     ...labelled('claim', claim && `${boxWords(claim.text)}: ${claim.verdict}`),
@@ -129,9 +130,9 @@ function summaryLines({ file, nowMs }: ShownCheck, { read }: CheckedSummary): st
 }
 
 /** What was computed, what was looked at, and what that shows. */
-function receiptLines({ file, nowMs }: ShownCheck, checked: CheckedReceipt): string[] {
+function receiptLines({ file, nowMs, successorOf }: ShownCheck, checked: CheckedReceipt): string[] {
   const { read, figures, guarantees, isResultTied, areInputsTied, clock } = checked
-  const { receipt, work, signerKeys } = read
+  const { receipt, work } = read
   const drawn = `${figures.patches} patches of ${segmentsText(work, figures)}`
   return [
     ...labelled('receipt', file),
@@ -154,7 +155,7 @@ function receiptLines({ file, nowMs }: ShownCheck, checked: CheckedReceipt): str
     ...labelled('speed', clock && clockText(clock)),
     ...labelled('device', `claimed: ${boxWords(receipt.device)}`),
     ...labelled('prover', toHex(receipt.proverKey)),
-    ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
+    ...signerLines(read, successorOf),
     ...guarantees.flatMap((text) => labelled('shows', text)),
   ]
 }
@@ -169,8 +170,8 @@ function clockText({ precision, perSecond, provenPerSecond }: ClockBound): strin
 }
 
 /** What was proven, of what, and how surely. */
-function productLines({ file, nowMs }: ShownCheck, { read, figures }: CheckedProduct): string[] {
-  const { receipt, signerKeys } = read
+function productLines({ file, nowMs, successorOf }: ShownCheck, { read, figures }: CheckedProduct): string[] {
+  const { receipt } = read
   return [
     ...labelled('receipt', file),
     ...timeLines(receipt.issuedAt, receipt.notAfter, nowMs),
@@ -184,12 +185,13 @@ function productLines({ file, nowMs }: ShownCheck, { read, figures }: CheckedPro
     ...(receipt.codes ?? []).flatMap((code, i) => labelled(`code of ${'AB'[i]}`, toHex(code))),
     ...labelled('device', `claimed: ${boxWords(receipt.device)}`),
     ...labelled('prover', toHex(receipt.proverKey)),
-    ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
+    ...signerLines(read, successorOf),
   ]
 }
 
 /** Which model answered, and what its scores are. */
-function privateLines({ file, nowMs }: ShownCheck, { read: { receipt, signerKeys } }: CheckedAnswer): string[] {
+function privateLines({ file, nowMs, successorOf }: ShownCheck, { read }: CheckedAnswer): string[] {
+  const { receipt } = read
   const { rows, columns, c } = receipt.product
   const scores = 'open' in c ? c.open : []
   const ofInput = (input: number) => Array.from({ length: rows }, (_, i) => scores[i * columns + input])
@@ -201,28 +203,39 @@ function privateLines({ file, nowMs }: ShownCheck, { read: { receipt, signerKeys
       (row, i) => labelled(i === 0 ? 'scores' : '', `${row.join(' ')}${rows > row.length ? ' …' : ''}`),
     ),
     ...labelled('proof', `zero knowledge, ${receipt.proof.length} bytes`),
-    ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
+    ...signerLines(read, successorOf),
   ]
 }
 
 const MOST_SHOWN = 8
 
-function whoLines({ run, signerKeys, statement }: ReadCertificate): string[] {
+function whoLines(read: ReadCertificate, successorOf: ShownCheck['successorOf']): string[] {
+  const { run, statement } = read
   const { runId, proverKey, validatorKey } = run.challenge
   const { anchor } = statement.predicate
   const place = placeOf(statement.predicate)
-  const first = toHex(validatorKey)
   return [
     ...labelled('run', toHex(runId)),
     ...labelled('box', place && `${place}, as the signer says: nothing shows it (claimed)`),
     ...labelled('prover', toHex(proverKey)),
-    ...signerKeys.map(toHex).flatMap((key) => labelled(key === first ? 'signed by' : 'counter-signed', key)),
+    ...signerLines(read, successorOf, toHex(validatorKey)),
     ...labelled(
       'anchored in',
       anchor ? `${boxWords(anchor.chain)}: look up the blocks there; this check did not` : null,
     ),
   ]
 }
+
+/** Who signed; of a key that counts as a successor, whose: the reader never named it. */
+const signerLines = (
+  { signerKeys }: Pick<ReadCertificate, 'signerKeys'>,
+  successorOf: ShownCheck['successorOf'],
+  first?: string,
+): string[] =>
+  signerKeys.map(toHex).flatMap((key) => {
+    const label = first === undefined || key === first ? 'signed by' : 'counter-signed'
+    return labelled(label, successorOf.has(key) ? `${key} successor of ${successorOf.get(key)}` : key)
+  })
 
 /** Nothing is said where nothing attests: that is how most cards are. */
 function tierText({ statement }: ReadCertificate, tier: Tier | null): string | null {
@@ -242,8 +255,15 @@ const attestationLines = (file: string, { bundle }: CheckedAttestation): string[
 ]
 
 /** The same for a script. */
-export const checkJson = ({ file, ...shown }: ShownCheck) => ({
+export const checkJson = ({ file, successorOf, ...shown }: ShownCheck) => ({
   file,
-  ...reportOfCheck(shown),
+  ...withSuccessorOf(reportOfCheck(shown), successorOf),
   ...(shown.checked.kind === 'receipt' ? { asked: askedOf(shown.checked.read.work.spec) } : {}),
 })
+
+function withSuccessorOf(report: CheckReport, successorOf: ShownCheck['successorOf']): CheckReport {
+  if (!('signers' in report)) return report
+  const counted = report.signers.filter((key) => successorOf.has(key))
+  if (counted.length === 0) return report
+  return { ...report, successorOf: Object.fromEntries(counted.map((key) => [key, successorOf.get(key)!])) }
+}

@@ -5,7 +5,7 @@ import { takeApart } from '../../core/certificate/envelope.ts'
 import { isProblem, PROBLEMS } from '../../core/certificate/problems.ts'
 import { openEvidence } from '../../core/certificate/readEvidence.ts'
 import { provenKind, receiptKind } from '../../core/certificate/receiptEvidence.ts'
-import { standingOf, withSuccessors } from '../../core/certificate/signers.ts'
+import { standingOf } from '../../core/certificate/signers.ts'
 import { PROVEN_TYPE, WORK_TYPE } from '../../core/work/receipt.ts'
 import { linksOf } from '../../core/work/stateChain.ts'
 import { fault } from '../faults.ts'
@@ -20,8 +20,7 @@ export async function nonceOfReceipt(
   { trusted, revocations }: Pick<ReaderRules, 'trusted' | 'revocations'>,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const known = withSuccessors(trusted, revocations)
-  const trusts = (key: Uint8Array) => known.some((other) => equalBytes(other, key))
+  const trusts = (key: Uint8Array) => trusted.some((other) => equalBytes(other, key))
   const given = await readGiven(file, signal)
   const neverRun = () => Promise.reject(new Error('nothing of it is recomputed here'))
   const opened = isProblem(given)

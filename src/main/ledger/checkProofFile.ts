@@ -5,7 +5,7 @@ import { fromHex } from '../../core/bytes/hex.ts'
 import { CLOCK_SKEW_MS } from '../../core/certificate/checkCertificate.ts'
 import { DOUBTS } from '../../core/certificate/doubts.ts'
 import { PROBLEMS as OF_CERTIFICATES } from '../../core/certificate/problems.ts'
-import { type Revocations, type Standing, standingOf, withSuccessors } from '../../core/certificate/signers.ts'
+import { type Standing, standingOf } from '../../core/certificate/signers.ts'
 import {
   checkRound,
   checkScoreProof,
@@ -16,6 +16,7 @@ import {
   scoreProof,
 } from '../../core/ledger/roundRecord.ts'
 import { toInstant } from '../../core/units/instants.ts'
+import type { Signers } from '../../drivers/system/loadSigners.ts'
 import { readGiven } from '../check/readGiven.ts'
 import { fault } from '../faults.ts'
 
@@ -36,11 +37,8 @@ export interface ProofFlags {
 }
 
 /** Who reads it: none of this comes from the file. */
-export interface ProofReader {
-  /** Trusted anyway. */
-  readonly own: Uint8Array
+export interface ProofReader extends Signers {
   readonly nowMs: number
-  readonly revocations: Revocations
 }
 
 const PROBLEMS = {
@@ -67,6 +65,8 @@ interface Checked {
   /** Why what holds is still not established. */
   readonly doubt: 'SIGNER_REVOKED_SINCE' | null
   readonly validator?: string
+  /** The key that its reader trusts and that the validator took over from. */
+  readonly successorOf?: string
   readonly round?: number
   readonly closedAt?: string
   readonly scores: RoundRecord['entries']
@@ -87,25 +87,19 @@ export async function checkProofFile(
   if (read === null) return refused('NOT_A_PROOF')
   const standing = standingOf(bytesOf(read.validator), toInstant(read.closedAtMs), reader.revocations)
   const problem =
-    signatureProblem(read, standing, flags, reader) ??
+    signatureProblem(read, standing, reader) ??
     askedProblem(read, flags, reader) ??
     (await otherCertificate(read, flags, signal)) ??
     (await notPublished(read, flags, signal))
-  return problem === null ? told(read, standing, flags) : refused(problem)
+  return problem === null ? told(read, standing, flags, reader) : refused(problem)
 }
 
 const bytesOf = (key: string): Uint8Array => fromHex(key, 32)!
 
 /** Whether it is what a validator signed that the reader trusts. */
-function signatureProblem(
-  read: Read,
-  standing: Standing,
-  { trust = [] }: ProofFlags,
-  { own, revocations }: ProofReader,
-): Problem | null {
+function signatureProblem(read: Read, standing: Standing, { trusted }: ProofReader): Problem | null {
   const problem = isProof(read) ? checkScoreProof(read) : checkRound(read)
   if (problem !== null) return problem
-  const trusted = withSuccessors([own, ...trust], revocations)
   if (!trusted.some((key) => equalBytes(key, bytesOf(read.validator)))) return 'UNKNOWN_SIGNER'
   return standing === 'bad' ? 'SIGNER_REVOKED' : null
 }
@@ -191,17 +185,28 @@ const refused = (problem: Problem): Checked => ({
   lines: [`refused: ${PROBLEMS[problem]} [${problem}]`],
 })
 
-function told(read: Read, standing: Standing, { box, rpc, node }: ProofFlags): Checked {
+function told(read: Read, standing: Standing, { box, rpc, node }: ProofFlags, { successorOf }: ProofReader): Checked {
   const { validator, round } = read
+  const before = successorOf.get(validator) ?? null
   const doubt = standing === 'doubtful' ? ('SIGNER_REVOKED_SINCE' as const) : null
   const [onChain, closedAt, scores] = [(rpc ?? node) !== undefined, toInstant(read.closedAtMs), scoresOf(read, box)]
   const lines = [
     ...(doubt === null ? [] : [`not established: ${DOUBTS[doubt].meaning} [${doubt}]`]),
     ...scores.map((entry) => `${entry.box}: ${entry.score}${entry.certificate ? ` by ${entry.certificate}` : ''}`),
-    `round ${round}, closed at ${closedAt} by ${validator}`,
+    `round ${round}, closed at ${closedAt} by ${validator}${before === null ? '' : `, successor of ${before}`}`,
     ...(rpc === undefined ? [] : ['published: the chain confirms it']),
     ...(node === undefined ? [] : ['published: a final block has it, by the word of the node']),
     ...(onChain ? [] : ['not asked of any chain: this is what the validator signed']),
   ]
-  return { problem: null, doubt, validator, round, closedAt, scores, onChain, lines }
+  return {
+    problem: null,
+    doubt,
+    validator,
+    ...(before === null ? {} : { successorOf: before }),
+    round,
+    closedAt,
+    scores,
+    onChain,
+    lines,
+  }
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
+import { loadSigners } from '../../drivers/system/loadSigners.ts'
 import { dataFolder } from '../../drivers/system/xdgFolders.ts'
 import { readChain } from '../chain/nodeOption.ts'
 import { EXIT } from '../exitCodes.ts'
@@ -59,7 +59,10 @@ export function addLedgerCommand(program: Command, context: CommandContext): voi
     .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey)
     .option('--box <id>', 'refuse what has no score of this box')
     .option('--max-age <duration>', 'refuse a round that was closed longer ago, for example 24h or 7d', readDuration)
-    .option('--revoked <file>', 'signers that were revoked or replaced, besides those in revoked.json beside your keys')
+    .option(
+      '--revoked <file>',
+      'signers that ended, besides those in revoked.json beside your keys, which alone names successors',
+    )
     .option('--certificate <file>', 'the certificate that the score must have been earned with')
     .option('--rpc <url>', 'also ask this node whether it was published; may be repeated, and all must agree', addUrl)
     .option(
@@ -81,10 +84,10 @@ export function addLedgerCommand(program: Command, context: CommandContext): voi
       if (flags.node === undefined) refuseUnused(command, ['chain'], 'without --node')
       if (flags.rpc === undefined) refuseUnused(command, ['chainId', 'contract', 'publisher', 'depth'], 'without --rpc')
       return context.run(async (signal) => {
+        const named = [ownKey(context.env, 'validator').publicKey, ...(flags.trust ?? [])]
         const reader = {
-          own: ownKey(context.env, 'validator').publicKey,
           nowMs: system.clock.wallTime().getTime(),
-          revocations: loadRevocations(flags.revoked, dataFolder(context.env)),
+          ...loadSigners(named, flags.revoked, dataFolder(context.env)),
         }
         const told = await checkProofFile(file, flags, reader, signal)
         print(flags.json ? JSON.stringify(told) : told.lines.join('\n'))

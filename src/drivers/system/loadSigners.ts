@@ -1,0 +1,78 @@
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { decodeJson } from '../../core/bytes/decodeJson.ts'
+import { fromHex, toHex } from '../../core/bytes/hex.ts'
+import { type Revocations, revocationSchema, withSuccessors } from '../../core/certificate/signers.ts'
+import { fault } from './faults.ts'
+import { readRegularFile } from './readRegularFile.ts'
+
+const MOST_BYTES = 4 * 1024 * 1024
+
+/** Whose word a reader takes. */
+export interface Signers {
+  readonly trusted: readonly Uint8Array[]
+  /** Of each key that is trusted as a successor, the one it took over from. */
+  readonly successorOf: ReadonlyMap<string, string>
+  readonly revocations: Revocations
+}
+
+/** The keys that a reader named, by his own `<home>/revoked.json` where there is one, and by the list he named too. */
+export function loadSigners(given: readonly Uint8Array[], named: string | undefined, home: string): Signers {
+  const own = join(home, 'revoked.json')
+  // A link that leads nowhere is a list that cannot be read, not one that names nobody (attack 277).
+  const kept = isThere(own) ? readList(own) : []
+  const ended = named === undefined ? [] : readList(named)
+  const isDisputed = disputedBy(kept, ended)
+  // The named list may be anybody's: it ends keys and gives trust to none (attack 366).
+  const successorOf = successorsOf(
+    given,
+    kept.filter(({ key }) => !isDisputed(key)),
+  )
+  const all = [...kept, ...ended]
+  const disputed = all
+    .filter(({ key }) => isDisputed(key))
+    .map(({ key, since }) => ({ key, since, status: 'revoked' as const }))
+  return {
+    trusted: [...given, ...[...successorOf.keys()].map((key) => fromHex(key, 32)!)],
+    successorOf,
+    revocations: [...all, ...disputed],
+  }
+}
+
+function successorsOf(given: readonly Uint8Array[], kept: Revocations): ReadonlyMap<string, string> {
+  const known = new Set(given.map(toHex))
+  const pairs = given.flatMap((key) => withSuccessors([key], kept).map((next) => [toHex(next), toHex(key)] as const))
+  return new Map(pairs.filter(([next]) => !known.has(next)))
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch (cause) {
+    throw fault('REVOCATIONS_UNREADABLE', { path }, cause)
+  }
+}
+
+function readList(path: string): Revocations {
+  try {
+    const read = readRegularFile(path, MOST_BYTES)
+    if (typeof read === 'number') throw new Error('too large')
+    return decodeJson(read, revocationSchema, 'revocations').keys
+  } catch (cause) {
+    throw fault('REVOCATIONS_UNREADABLE', { path }, cause)
+  }
+}
+
+/** Keys that the two lists tell other ends of: those were revoked (attack 293). */
+function disputedBy(kept: Revocations, named: Revocations): (key: string) => boolean {
+  const [ends, others] = [endsIn(kept), endsIn(named)]
+  return (key) => ends.has(key) && others.has(key) && ends.get(key) !== others.get(key)
+}
+
+/** What became of each key: its successors, and nobody where it was revoked. */
+function endsIn(list: Revocations): ReadonlyMap<string, string> {
+  const ends = new Map<string, string[]>()
+  for (const entry of list)
+    ends.set(entry.key, [...(ends.get(entry.key) ?? []), entry.status === 'rotated' ? entry.successor : ''])
+  return new Map([...ends].map(([key, all]) => [key, [...new Set(all)].sort().join()]))
+}
