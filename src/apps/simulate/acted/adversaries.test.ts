@@ -6,11 +6,10 @@ import { runDrilling } from './runDrilling.ts'
 
 const crypto = standInCrypto()
 
-// Enough for a task of every kind to come to its end; adversaries.long.test.ts takes more.
 test.each(ATTACKS.map((attack) => ({ attack, name: attack.name })))(
   'attacks 19 and 20, on real blocks: $name gains at most what the specification says',
   ({ attack }) => {
-    const findings = attack({ crypto, seed: 'test', epochs: 5 })
+    const findings = attack({ crypto, seed: 'test', epochs: 10 })
     expect(findings.filter((finding) => !holds(finding))).toEqual([])
   },
 )
