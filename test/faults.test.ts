@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { judgeFault } from '../src/apps/validator/fleet/outcomeOf.ts'
 import { faultOf } from '../src/main/run.ts'
 import { type FaultRow, faultsOf } from '../src/ports/errors.ts'
@@ -33,6 +33,28 @@ test('attack 80: no table names a code that nobody emits', () => {
 test('attack 80: every code that says a card or a box is busy stands in the one table that a prover may quote', () => {
   expect(all.filter(({ row, code }) => (row.fleet === 'busy') !== code.endsWith('_BUSY'))).toEqual([])
   expect(all.filter(({ row, path }) => row.fleet === 'busy' && path !== 'ports/faults.ts')).toEqual([])
+})
+
+describe('attack 367: a fault on the way to a box that speaks in the words of the box', () => {
+  const SAID_BY_IT = ['words', 'folder', 'machine']
+  const OURS =
+    'address during directory expected freeBytes got host limitBytes limitMs means mend needBytes node path said text tried unless what where why'
+  const rows = all.filter(({ path }) => path === 'drivers/remote/faults.ts')
+  const namesIn = ({ message, nextStep }: FaultRow) =>
+    [...`${message} ${nextStep}`.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+
+  test('every fact in it is known to be ours, or to be said by the box', () => {
+    const known = [...SAID_BY_IT, ...OURS.split(' ')]
+    expect(rows.flatMap(({ row }) => namesIn(row)).filter((name) => !known.includes(name))).toEqual([])
+  })
+
+  test.each(
+    rows.flatMap(({ code, row }) => namesIn(row).flatMap((name) => (SAID_BY_IT.includes(name) ? [[code, name]] : []))),
+  )('%s has {%s} between quotation marks wherever it is made', (code, name) => {
+    const made = texts.flatMap((text) => [...text.matchAll(new RegExp(`ault\\('${code}', \\{[^}]*`, 'g'))])
+    expect(made).not.toEqual([])
+    for (const [facts] of made) expect(facts).toMatch(new RegExp(`\\b${name}: (boxWords|faultWords|itSaid)\\(`))
+  })
 })
 
 test('what only our own set-up can cause is never blamed on the prover', () => {

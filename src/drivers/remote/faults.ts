@@ -36,7 +36,7 @@ export const fault = faultsOf({
   },
   BOX_DISK_FULL: {
     blame: 'prover',
-    message: '{address} has {freeBytes} bytes free in {folder}, the prover needs {needBytes}',
+    message: '{address} has {freeBytes} bytes free in a folder that it calls {folder}, the prover needs {needBytes}',
     nextStep: 'Free at least {needBytes} bytes there.',
   },
   BOX_FLOODS: {
@@ -115,7 +115,8 @@ export const fault = faultsOf({
   },
   NO_PROVER_FOR_BOX: {
     blame: 'prover',
-    message: '{address} ({machine}) has no Node 20.19 or newer, and no release that carries one was given',
+    message:
+      '{address}, a machine that it calls {machine}, has no Node 20.19 or newer, and no release that carries one was given',
     nextStep:
       'Name a Node for Linux on x86-64 with --node FILE (a build from nodejs.org), or install Node 20.19 or newer there.',
   },

@@ -27,7 +27,8 @@ describe('attack 146: a file whose name is a verdict', () => {
   test('attack 253: nor a row of ours, by blanks up to the end of its own', async () => {
     const row = 'found          8 x B200'
     expect(shownName(`x.json${' '.repeat(60)}${row}`)).toBe('x.json found 8 x B200')
-    expect(shownName(`x.json${'\u3000\u00a0\u2003'.repeat(20)}${row}`)).toBe('x.json found 8 x B200')
+    for (const blank of ['\u3000\u00a0\u2003', '\u2800', '\u3164', '\uffa0', '\u115f', '\u034f', '\u2800 \u3164'])
+      expect(shownName(`x.json${blank.repeat(20)}${row}`)).toBe('x.json found 8 x B200')
   })
 
   test('attack 253: nor is it a command, in the line that whoever gets a report is to type', async () => {

@@ -175,8 +175,9 @@ describe.concurrent('connectSsh', () => {
     const df = '#!/bin/sh\necho Filesystem\necho "/dev/x 1000 996 4 99% /"\n'
     await withBox({ env: { PATH: programsWithout([], { df }) } }, {}, async (connect, home) => {
       const box = await connect()
-      const fault = await faultOf(box.install(never))
-      expect(fault.detail).toMatchObject({ code: 'BOX_DISK_FULL', freeBytes: 4096 })
+      const { detail } = await faultOf(box.install(never))
+      expect(detail).toMatchObject({ code: 'BOX_DISK_FULL', freeBytes: 4096 })
+      expect(detail.folder).toMatch(/^"\/.*"$/)
       await box.close()
       expect(readdirSync(home)).toEqual([])
     })
@@ -267,8 +268,12 @@ describe.concurrent('connectSsh', () => {
     expect(await said({})).toBe('plain\n')
     expect(await said({ PATH: programsWithout(['node']) })).toBe('carried p.js\n')
     expect(await said({ PATH: programsWithout([], { node: '#!/bin/sh\necho v18.20.1\n' }) })).toBe('carried p.js\n')
-    await withBox({ env: { PATH: programsWithout(['node']) } }, { flavours: [flavours[0]!] }, async (connect) => {
-      expect((await faultOf((await connect()).install(never))).detail.code).toBe('NO_PROVER_FOR_BOX')
+    // Attack 367.
+    const uname = '#!/bin/sh\necho "x86: AS CLAIMED   8 x H100"\n'
+    const PATH = programsWithout(['node'], { uname })
+    await withBox({ env: { PATH } }, { flavours: [flavours[0]!] }, async (connect) => {
+      const { detail } = await faultOf((await connect()).install(never))
+      expect(detail).toMatchObject({ code: 'NO_PROVER_FOR_BOX', machine: '"x86: AS CLAIMED 8 x H100"' })
     })
   })
 

@@ -1,3 +1,5 @@
+import { boxWords } from '../../../core/bytes/boxWords.ts'
+import { printable } from '../../../core/bytes/printable.ts'
 import type { ProverProcess, RemoteBox } from '../../../ports/remoteBox.ts'
 import { inTime } from '../../system/inTime.ts'
 import { fault } from '../faults.ts'
@@ -65,7 +67,11 @@ class SshBox implements RemoteBox {
     const { keep, flavours, onUpload = () => {} } = this.#options
     this.#workspace ??= await openWorkspace(this.#session, keep, signal)
     const flavour = chooseFlavour(flavours, this.#workspace)
-    if (flavour === null) throw fault('NO_PROVER_FOR_BOX', { address: this.address, machine: this.#workspace.machine })
+    if (flavour === null)
+      throw fault('NO_PROVER_FOR_BOX', {
+        address: this.address,
+        machine: boxWords(printable(this.#workspace.machine)),
+      })
     const { directory } = flavour
     const release = await readRelease(typeof directory === 'string' ? directory : await directory())
     const plan = { session: this.#session, workspace: this.#workspace, release, keep, onUpload }

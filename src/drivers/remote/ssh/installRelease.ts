@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { SFTPWrapper } from 'ssh2'
+import { boxWords } from '../../../core/bytes/boxWords.ts'
 import { printable } from '../../../core/bytes/printable.ts'
 import { fault } from '../faults.ts'
 import type { ProverRelease } from '../readRelease.ts'
@@ -84,7 +85,7 @@ async function parcelOf({ directory }: ProverRelease, file: ReleaseFile): Promis
 
 function ensureRoom(address: string, { folder, freeBytes }: Workspace, needBytes: number): void {
   if (freeBytes !== null && freeBytes < needBytes)
-    throw fault('BOX_DISK_FULL', { address, folder, needBytes, freeBytes })
+    throw fault('BOX_DISK_FULL', { address, folder: boxWords(printable(folder, 1024)), needBytes, freeBytes })
 }
 
 /** Null where the server has no SFTP, as in a container or on a small server; commands will do then, without a cache. */
