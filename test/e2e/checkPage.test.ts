@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addPageRoutes } from '../../src/apps/api/addPageRoutes.ts'
 import { createCheck } from '../../src/apps/check/createCheck.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
-import { sealReceipt } from '../../src/core/certificate/envelope.ts'
+import { counterSign, sealReceipt } from '../../src/core/certificate/envelope.ts'
 import { WORK_TYPE } from '../../src/core/work/receipt.ts'
 import { readPage } from '../../src/drivers/system/readPage.ts'
 import { openThreadedChecker } from '../../src/drivers/verifier/openThreadedChecker.ts'
@@ -21,9 +21,11 @@ import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
 import { noChromium, openChromium } from '../support/chromium.ts'
 import { honestCertificate } from '../support/honestCertificate.ts'
 import { skipWith } from '../support/skipWith.ts'
+import { testSigner } from '../support/testSigner.ts'
 import { VALIDATOR } from '../support/verifyInProcess.ts'
 
 const key = toHex(VALIDATOR.publicKey)
+const WATCHER = testSigner(2)
 const pages = readPage()
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-page-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -107,8 +109,28 @@ else
       expect(requests).toEqual(['/', '/check/style.css'])
       await page.click('a[href="./check/"]')
       await page.waitForSelector('#file')
+      await attack368(page)
       await page.close()
     })
+
+    /** Attack 368: a link brings a key that its reader does not see, below the one that he knows. */
+    async function attack368(page: Page) {
+      const other = 'ee'.repeat(32)
+      const links = [`${key}&trust=%0A%0A%0A%0A${other}`, `${key}${'+'.repeat(400)}${other}`]
+      for (const [i, link] of links.entries()) {
+        await page.goto(`${root}/check/?${i}#trust=${link}`)
+        expect(await page.inputValue('#trust')).toBe('')
+        expect(await page.textContent('#result')).toContain('No key was taken from the address')
+      }
+      const lines = [key, '', '', '', '', ...Array.from({ length: 8 }, (_, i) => `${i}`.repeat(64)), `${other} ${key}`]
+      await page.fill('#trust', lines.join('\n'))
+      const field = () => page.$eval('#trust', (one) => [one.clientWidth < 320, one.scrollHeight - one.clientHeight])
+      expect(await field()).toEqual([false, 0])
+      await page.press('#trust', 'Tab')
+      expect(await page.inputValue('#trust')).toBe(lines.join('\n').replace(/\s+/g, '\n'))
+      await page.setViewportSize({ width: 320, height: 480 })
+      await expect.poll(field).toEqual([true, 0])
+    }
 
     test('a good file holds; its openings are recomputed by workers, and nobody else is asked', async () => {
       const { page, heard, headline, text, steps } = await drop(certificate)
@@ -165,19 +187,30 @@ else
     })
 
     test('a foreign file is refused until its reader says whose it is', async () => {
-      const { page, headline, text } = await drop(certificate, { trust: '00'.repeat(32) })
+      const countersigned = counterSign(certificate, WATCHER) ?? ''
+      const { page, headline, text } = await drop(countersigned, { trust: '00'.repeat(32) })
       expect(headline).toBe('REFUSED')
-      expect(text).toContain(key)
-      await page.click('button')
+      expect(text).not.toContain('--trust')
+      // Attack 369: who knows one of the signers trusts that one, and no stranger beside it.
+      const keys = [key, toHex(WATCHER.publicKey)].sort()
+      const buttons = await page.$$eval('button', (all) => all.map((one) => one.textContent ?? ''))
+      expect(buttons.map((button) => keys.filter((one) => button.includes(one)))).toEqual(keys.map((one) => [one]))
+      await page.click(`button:has-text("${key}")`)
       await page.waitForSelector('h1.genuine')
-      // What is said afterwards counts too, for the file that is there.
+      expect(await page.inputValue('#trust')).toBe(`${'00'.repeat(32)}\n${key}`)
+      // What is said afterwards counts too, for the file that is there. Attack 370: until it is checked there is no answer.
       await page.fill('#claim', '8x H100 SXM')
+      expect(await page.$$('h1, #steps:not([hidden])')).toEqual([])
       await page.press('#claim', 'Tab')
       await page.waitForSelector('h1:is(.not-as-claimed, .not-established)')
       await page.fill('#trust', 'YOUR_KEY')
       await page.press('#trust', 'Tab')
       await page.waitForSelector('h1:has-text("NOT CHECKED")')
       expect((await shownOn(page)).text).toContain('“YOUR_KEY” is not a key')
+      // To a browser it is no change when the same is typed again.
+      for (const typed of ['YOUR', 'YOUR_KEY']) await page.fill('#trust', typed)
+      await page.click('button:has-text("Check again")')
+      await page.waitForSelector('h1:has-text("NOT CHECKED")')
       await page.close()
     })
 

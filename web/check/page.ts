@@ -47,9 +47,25 @@ function showSteps(at: number, failed = false): void {
   steps.replaceChildren(...STEPS.map((text, i) => toDom(element('li', { 'data-state': state(i) }, text))))
 }
 
+const KEY = /^[0-9a-f]{64}$/i
+
+/** Whoever is trusted is in sight: no key stands below the edge of the field (attack 368). */
+function fitKeys(): void {
+  trust.style.height = 'auto'
+  trust.style.height = `${trust.scrollHeight + trust.offsetHeight - trust.clientHeight}px`
+}
+
+/** One a line, and no empty line. */
+function showKeys(keys: readonly string[]): void {
+  trust.value = keys.join('\n')
+  fitKeys()
+}
+
+const writtenKeys = () => trust.value.split(/[\s,]+/).filter((key) => key !== '')
+
 function trustedKeys(): string[] {
-  const keys = trust.value.split(/[\s,]+/).filter((key) => key !== '')
-  const wrong = keys.find((key) => !/^[0-9a-f]{64}$/i.test(key))
+  const keys = writtenKeys()
+  const wrong = keys.find((key) => !KEY.test(key))
   if (wrong !== undefined)
     throw new Error(`“${wrong}” is not a key: it takes 64 hex digits, as its owner tells them. Correct it above.`)
   return keys
@@ -63,6 +79,7 @@ let last: File | null = null
 
 async function check(file: File): Promise<void> {
   last = file
+  showKeys(writtenKeys())
   running.abort()
   running = new AbortController()
   const { signal } = running
@@ -109,31 +126,64 @@ async function check(file: File): Promise<void> {
   }
 }
 
+/** An answer stands beside no other question than its own (attack 370). */
+function withdraw(): void {
+  running.abort()
+  steps.hidden = true
+  progress.hidden = true
+  show()
+  const file = last
+  if (file === null) return
+  const changed = element('p', {}, 'What you ask was changed, and has no answer yet.')
+  result.append(
+    toDom(changed),
+    button('Check again', () => check(file)),
+  )
+}
+
+function button(text: string, onClick: () => Promise<void>): HTMLButtonElement {
+  const made = document.createElement('button')
+  made.textContent = text
+  made.addEventListener('click', () => void onClick())
+  return made
+}
+
 function showChecked(file: File, checked: Checked, tookMs: number): void {
   const { problem } = checked.checked
   const took = `${checked.openings.checked} of ${checked.openings.all} openings recomputed in ${(tookMs / 1000).toFixed(1)} s`
-  show(...checkView({ file: shownName(file.name), successorOf: new Map(), ...checked }))
+  const signers = problem?.code === 'UNKNOWN_SIGNER' ? String(problem.got).split(' ') : []
+  show(
+    ...checkView(
+      { file: shownName(file.name), successorOf: new Map(), ...checked },
+      signers.length > 0 ? COMPARE : null,
+    ),
+  )
   if (problem === null) result.append(toDom(element('p', { class: 'quiet', id: 'took' }, took)))
-  if (problem?.code !== 'UNKNOWN_SIGNER') return
-  const keys = String(problem.got).split(' ')
-  const button = document.createElement('button')
-  button.textContent = 'I have this key from its owner: trust it, and check again'
-  button.addEventListener('click', () => {
-    trust.value = [trust.value.trim(), ...keys].join('\n').trim()
-    void check(file)
-  })
-  result.append(button)
+  // One by one: who knows one signer of a file does not know the others (attack 369).
+  const trustIt = (key: string) =>
+    button(`I have ${key} from its owner: trust it`, () => {
+      showKeys([...writtenKeys(), key])
+      return check(file)
+    })
+  result.append(...signers.map(trustIt))
 }
+
+const COMPARE = 'Compare the key with the one that the signer told you. Where they are the same, say so below.'
 
 chosen.addEventListener('change', () => {
   const file = chosen.files?.[0]
   if (file) void check(file)
 })
 // To choose the same file once more is no change to a browser.
-for (const rule of [trust, claim])
+for (const rule of [trust, claim]) {
+  rule.addEventListener('input', withdraw)
   rule.addEventListener('change', () => {
     if (last) void check(last)
+    else showKeys(writtenKeys())
   })
+}
+trust.addEventListener('input', fitKeys)
+window.addEventListener('resize', fitKeys)
 for (const name of ['dragenter', 'dragover', 'dragleave', 'drop'] as const)
   document.addEventListener(name, (event) => {
     event.preventDefault()
@@ -141,5 +191,8 @@ for (const name of ['dragenter', 'dragover', 'dragleave', 'drop'] as const)
     const file = name === 'drop' ? event.dataTransfer?.files[0] : undefined
     if (file) void check(file)
   })
-// A link may bring the key of a validator along: it is shown before it is used.
-trust.value = new URLSearchParams(location.hash.slice(1)).getAll('trust').join('\n')
+// A link may bring the key of a validator along: one, which is shown before it is used (attack 368).
+const brought = new URLSearchParams(location.hash.slice(1)).getAll('trust')
+if (brought.length === 1 && KEY.test(brought[0]!)) showKeys(brought)
+else if (brought.length > 0)
+  show('No key was taken from the address: it may bring one, of exactly 64 hex digits. Ask its owner for it.')

@@ -7,21 +7,24 @@ import { element, type Html } from './html.ts'
 const PLAIN = pc.createColors(false)
 const COLUMNS = 96
 
-/** What a check found, for a page: the answer, why, what to do, how to check it oneself, and all that it rests on. */
-export function checkView(shown: ShownCheck): Html[] {
+/**
+ * What a check found, for a page: the answer, why, what to do (`here`, where the page itself offers it), how to check it
+ * oneself, and all that it rests on.
+ */
+export function checkView(shown: ShownCheck, here: string | null = null): Html[] {
   const { verdict, word, text, why, now } = answerOfCheck(shown, true)
-  const lines = checkLines(shown, { colours: PLAIN, columns: COLUMNS, isVerbose: true }, [])
   return [
     element('h1', { class: `verdict ${verdict}` }, word),
     element('p', { class: 'found' }, text),
-    element('dl', {}, ...pair('Why', why), ...pair('Now', now), ...pair('Check it yourself', commandOf(shown))),
-    element(
-      'details',
-      { open: '' },
-      element('summary', {}, 'Everything it rests on'),
-      element('pre', {}, lines.join('\n')),
-    ),
+    element('dl', {}, ...pair('Why', why), ...pair('Now', here ?? now), ...pair('Check it yourself', commandOf(shown))),
+    ...(shown.checked.problem ? [] : [detailsOf(shown)]),
   ]
+}
+
+function detailsOf(shown: ShownCheck): Html {
+  const lines = checkLines(shown, { colours: PLAIN, columns: COLUMNS, isVerbose: true }, [])
+  const summary = element('summary', {}, 'Everything it rests on')
+  return element('details', { open: '' }, summary, element('pre', {}, lines.join('\n')))
 }
 
 const pair = (name: string, text: string | null): Html[] =>
