@@ -21,7 +21,7 @@ export interface Places {
 }
 
 const TIMES_TOLD = {
-  text: /(?<= issued )\S+, [\w ]+ ago valid until \S+/,
+  text: /(?<= issued )\S+, [\w ]+ before this check valid until \S+/,
   json: ['issuedAt', 'startedAt', 'notAfter', 'ageSeconds'],
 }
 const CLAIMED = /(?<= device (?:0 )?claimed: )"[^"]*"/

@@ -96,7 +96,7 @@ function certificateLines(
 }
 
 const timeLines = (issuedAt: string, notAfter: string | null, nowMs: number): string[] => [
-  ...labelled('issued', `${issuedAt}, ${formatAge((nowMs - toMillis(issuedAt)) / 1000)} ago`),
+  ...labelled('issued', `${issuedAt}, ${formatAge((nowMs - toMillis(issuedAt)) / 1000)} before this check`),
   ...labelled('valid until', notAfter),
 ]
 

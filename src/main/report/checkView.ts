@@ -36,5 +36,6 @@ function commandOf({ file, checked }: ShownCheck): string | null {
   const signers = checked.read.signerKeys.map(toHex).join(' and ')
   // Whoever copies the line has a shell read it (attack 253).
   const typed = /^[\w./:@%+][\w./:@%+-]*$/.test(file) ? file : 'FILE'
-  return `npx touchstone check ${typed} --trust KEY, with the key of its signer (${signers}) taken from the signer and not from here.`
+  // Nor by npx: it runs what lies in the folder of the file, which may be the seller's (attack 371).
+  return `touchstone check ${typed} --trust KEY, with the key of its signer (${signers}) taken from the signer and not from here. Get the program from its own source, never from the folder or the person that gave you the file.`
 }
