@@ -43,6 +43,12 @@ describe('identifyGpu', () => {
     expect(identifyGpu({ ...H200, kind: 'cpu' }, catalogue)).toMatchObject({ status: 'cpu', model: null, closest: [] })
   })
 
+  test('attack 372: what says it is a card, and is as fast as a slow one, is found to be that', () => {
+    const serverProcessor = proven({ rates: { fp32: 3.6e12 }, memoryBytes: 12.4e9, bandwidth: 155e9 })
+    expect(identifyGpu(serverProcessor, catalogue).model?.id).toBe('k80')
+    expect(identifyGpu({ ...serverProcessor, kind: 'cpu' }, catalogue)).toMatchObject({ status: 'cpu', model: null })
+  })
+
   test('what fits nothing is unknown, and still names the closest three', () => {
     const identity = identifyGpu(proven({ ...H200, memoryBytes: 10e9, bandwidth: 2e11 }), catalogue)
     expect(identity).toMatchObject({ status: 'unknown', model: null, groupConfidence: 0 })

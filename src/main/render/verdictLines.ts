@@ -114,14 +114,15 @@ export const insecureLines = (preset: PresetName, isClaimed: boolean): readonly 
 
 /** Lines of at most 80 columns. */
 const BRIEFLY_NOT_EXCLUDED = [
-  'Not excluded: work forwarded elsewhere, several cards posing as one, one large',
-  'card posing as several, a fast card posing as one with more, slower memory.',
+  'Not excluded: work forwarded elsewhere, several cards posing as one, one as',
+  'several, a fast card as one with more, slower memory, a CPU as a slow card.',
 ]
 const NOT_EXCLUDED = [
   'Not excluded: work forwarded to another machine, several cards posing as one',
   '(joined by NVLink, or over PCIe where one of them has the memory and a quarter',
   'of the int8 speed), one large card posing as several small ones within the',
-  'totals, a fast card with less memory posing as one with slow memory.',
+  'totals, a fast card with less memory posing as one with slow memory, a',
+  'processor as fast as a slow card that says it is one.',
   'At least half of a memory rate is proven: it counts both tiles of every pair,',
   'and a clever order could read one of them from a cache.',
 ]
