@@ -133,10 +133,15 @@ export class BoxRun {
   }
 
   async #withoutDevice(before: Greeting, said: ProverFault): Promise<RunState | null> {
+    const { line, onStep } = this.#inputs
     this.faults.push(said)
-    const left = this.faults.length <= MOST_FAILED ? await greetLeft(before, this.#inputs.line) : null
+    // Of one device nothing is left, and a box that has nothing more to say must not be waited for.
+    if (this.faults.length > MOST_FAILED || before.inventory.devices.length < 2) return null
+    // What it takes to answer is its own time, not that of our checks before (attack 373).
+    onStep({ step: 'detect' })
+    const left = await greetLeft(before, line)
     if (left === null) return null
-    this.#inputs.onStep({ step: 'lost', fault: said })
+    onStep({ step: 'lost', fault: said })
     return { at: 'plan', greeting: left }
   }
 }

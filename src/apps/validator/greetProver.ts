@@ -50,8 +50,6 @@ export async function greetProver(line: Line): Promise<Greeting> {
 
 /** What is left of the box, or null: the prover has gone, has become another, or has not become smaller. */
 export async function greetLeft(before: Greeting, line: Line): Promise<Greeting | null> {
-  // Of one device nothing is left, and a box that has nothing more to say must not be waited for.
-  if (before.inventory.devices.length < 2) return null
   try {
     const left = await greetProver(line)
     const same = isLeftOf(left.inventory, before.inventory) && equalBytes(left.proverKey, before.proverKey)
