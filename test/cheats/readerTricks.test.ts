@@ -9,6 +9,7 @@ import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { rateCeiling } from '../../src/core/identify/expected.ts'
 import { PRECISION_NAMES } from '../../src/core/params/precision.ts'
 import type { PlannedPart } from '../../src/core/proof/partKinds.ts'
+import { answerOfCheck } from '../../src/main/check/checkAnswer.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
 import { endOf, fileOf, readerRules } from '../support/problemOf.ts'
 import {
@@ -71,6 +72,30 @@ describe('attack 104: a summary by a key that was revoked', () => {
     const rules = { trusted: [VALIDATOR, SECOND].map(({ publicKey }) => publicKey), revocations }
     expect(await endWithFull(summaryOf(watched, SECOND, 1_000_000), watched, rules)).toBe('4 SIGNER_REVOKED_SINCE')
     expect(await endWithFull(summaryOf(watched, VALIDATOR, 5), watched, rules)).toBe('0')
+  })
+})
+
+describe('attack 374: the summary of a run that its signer speaks against', () => {
+  const unmet = () => summaryOf(made({ claim: '8x H100 SXM' }))
+  const rejected = () => resigned(unmet(), (predicate) => Object.assign(predicate, { outcome: 'rejected' }))
+
+  test('ends as that run did, expired or not; what speaks for a box stays open', async () => {
+    for (const summary of [unmet(), rejected()]) {
+      expect(await end(summary)).toBe('1 SUMMARY_ALONE')
+      expect(await end(summary, { nowMs: ISSUED + 31 * DAY })).toBe('1 EXPIRED SUMMARY_ALONE')
+      expect(await end(summary, { trusted: [] })).toBe('1 UNKNOWN_SIGNER')
+    }
+    for (const claim of [null, 'RTX 3060 12GB']) expect(await end(summaryOf(made({ claim })))).toBe('4 SUMMARY_ALONE')
+  })
+
+  test.each([
+    [unmet, 'NOT AS CLAIMED', /^sold 8 x H100 SXM: weaker, as its signer says$/],
+    [rejected, 'REJECTED', /^the run was rejected, as its signer says$/],
+  ])('and says so: %#', async (summary, word, text) => {
+    const checked = await checkCertificate(fileOf(summary()), readerRules(catalogue), async () => null)
+    const rest = { openings: { all: 0, checked: 0 }, newlineAdded: false, catalogue, nowMs: ISSUED }
+    const shown = { checked, ...rest, file: 'sum.json', successorOf: new Map<string, string>() }
+    expect(answerOfCheck(shown, false)).toMatchObject({ word, text: expect.stringMatching(text) })
   })
 })
 

@@ -20,6 +20,7 @@ import { commandsOn } from '../support/guide.ts'
 import { keyPair } from '../support/keyPair.ts'
 import { startOpenSsh, whyNoOpenSsh } from '../support/openSshServer.ts'
 import { skipWith } from '../support/skipWith.ts'
+import { resigned } from '../support/syntheticCertificate.ts'
 import { readUnit } from '../support/unitFile.ts'
 import { withOther } from '../support/withOther.ts'
 
@@ -208,6 +209,17 @@ else
         expect(await run([...bySummary, ...more])).toMatchObject({ status: 0 })
         expect(await run(typedHere(end!))).toMatchObject({ status: 0 })
       }
+      expect(leasedKeys()).toEqual([])
+    })
+
+    test('attack 374: a summary whose signer speaks against the box rents nothing, whatever the buyer says', async () => {
+      const short = join(folder, 'short.json')
+      const signer = loadSigner(buyer, 'validator', systemRandomness)
+      const rejected = (predicate: object) => Object.assign(predicate, { outcome: 'rejected' })
+      writeFileSync(short, resigned(readFileSync(short, 'utf8'), rejected, signer))
+      const words = typedHere(rent!).map((word) => (word === join(folder, 'box.json') ? short : word))
+      const refused = { status: 1, stderr: expect.stringContaining('[PROOF_REFUSED]') }
+      expect(await run([...words, '--unproven'])).toMatchObject(refused)
       expect(leasedKeys()).toEqual([])
     })
 

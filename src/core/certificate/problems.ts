@@ -52,7 +52,7 @@ export const PROBLEMS = {
   EVIDENCE_REJECTED: { meaning: 'the evidence breaks a rule of the protocol', nextStep: DISTRUST },
   UNKNOWN_EXTENSION: {
     meaning: 'it contains something that this version does not know and must not ignore',
-    nextStep: 'Check it with a newer version of the program.',
+    nextStep: 'Check it with a newer version.',
   },
   WRONG_CATALOGUE: {
     meaning: 'the catalogue inside is invalid, or is not the one it was judged by',

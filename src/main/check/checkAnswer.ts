@@ -4,16 +4,18 @@ import type {
   CheckedAttestation,
   CheckedProduct,
   CheckedReceipt,
+  CheckedSummary,
 } from '../../core/certificate/checkCertificate.ts'
 import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
 import type { CertificateProblem } from '../../core/certificate/problems.ts'
 import { type Checked, explainProblem, type OpeningCount } from '../../core/certificate/reportOfCheck.ts'
 import { askedDevicesOf } from '../../core/certificate/statement.ts'
 import { type Verdict, verdictOf, verdictOfCheck } from '../../core/certificate/verdict.ts'
+import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { explainReason } from '../../core/proof/reasons.ts'
 import { withPrefix } from '../../core/units/format.ts'
 import type { ProvenFigures } from '../../core/work/methods/step/provenWork.ts'
-import { type Answer, answerOf, headOf, leftOutOf, TEST_THE_CARDS } from '../render/answer.ts'
+import { type Answer, answerOf, headOf, leftOutOf, soldText, TEST_THE_CARDS, WORDS } from '../render/answer.ts'
 
 /** A check, and the file as the reader named it. */
 export interface ShownCheck extends Checked {
@@ -26,7 +28,8 @@ export interface ShownCheck extends Checked {
 export function answerOfCheck({ checked, openings, catalogue, file }: ShownCheck, isVerbose: boolean): Answer {
   if (checked.problem) return refusal(file, checked.problem)
   const verdict = verdictOfCheck(checked)
-  if (checked.kind === 'summary') return doubted(checked.doubts, null)
+  if (checked.kind === 'summary')
+    return verdict === 'not-established' ? doubted(checked.doubts, null) : spokenAgainst(checked, verdict, catalogue)
   if (checked.kind === 'attestation')
     return verdict === 'genuine' ? attested(checked) : doubted(checked.doubts, headOf(attested(checked)))
   if (checked.kind === 'receipt')
@@ -50,6 +53,17 @@ const NOW: Partial<Record<Verdict, string>> = {
   'as-claimed': 'Rely on it as far as you trust its signer, who vouches for the times and the claim.',
   'not-as-claimed': 'Nobody should pay for it or offer it as sold; this file shows why.',
   genuine: 'It holds no claim: compare what was found with what was offered yourself.',
+}
+
+/** What its signer says of the box, which is nothing good. */
+function spokenAgainst({ read }: CheckedSummary, verdict: Verdict, catalogue: Catalogue): Answer {
+  const { outcome, claim } = read.statement.predicate
+  const said =
+    claim === null || outcome === 'rejected'
+      ? 'the run was rejected'
+      : `sold ${soldText(claim.text, catalogue)}: ${claim.verdict}`
+  const now = 'Do not pay for it: its certificate, with --full FILE, shows why.'
+  return { verdict, word: WORDS[verdict], text: `${said}, as its signer says`, why: null, now }
 }
 
 /** Nothing, where nothing was looked at. */

@@ -35,7 +35,7 @@ export interface Asked {
   readonly isVerbose?: boolean
 }
 
-const WORDS: Readonly<Record<Verdict, string>> = {
+export const WORDS: Readonly<Record<Verdict, string>> = {
   'as-claimed': 'AS CLAIMED',
   'not-as-claimed': 'NOT AS CLAIMED',
   'not-established': 'NOT ESTABLISHED',
