@@ -43,23 +43,28 @@ export class FleetRun {
   readonly #stop = new AbortController()
   /** While we check its answers, or wait until those of others are checked. */
   readonly #checks: Stopwatch
+  /** While it waits for its cohort. */
+  readonly #waits: Stopwatch
+  readonly #begunUs: number
   #told: { readonly step: Step['step']; readonly atUs: number } | null = null
 
   constructor(job: TakenJob, cohort: Cohort, fleet: FleetOfRun) {
     this.job = job
     this.cohort = cohort
-    this.stepUs = fleet.clock.monotonicUs()
+    this.#begunUs = fleet.clock.monotonicUs()
+    this.stepUs = this.#begunUs
     this.stalled = job.box.stalls > 0
     this.#fleet = fleet
     this.#checks = new Stopwatch(fleet.clock)
+    this.#waits = new Stopwatch(fleet.clock)
   }
 
   /**
-   * With a fault the box is to blame, unless it was in time and we are slow to check its answers; without one its job goes
-   * back to the queue.
+   * With a fault the box is to blame, unless we are slow to check its answers and its own time is within the limit that ran
+   * out (attack 375); without one its job goes back to the queue.
    */
-  stop(reason?: TouchstoneError): void {
-    const isOurs = reason && this.#checks.isRunning && !this.stalled
+  stop(reason?: TouchstoneError, limitMs = 0): void {
+    const isOurs = this.#checks.isRunning && !this.stalled && this.#ownMs < limitMs
     this.#stop.abort(isOurs ? fault('CHECKS_TOO_SLOW') : reason)
   }
 
@@ -83,16 +88,12 @@ export class FleetRun {
   async #inTime(signal: AbortSignal): Promise<BoxReport> {
     const { job, cohort } = this
     const { clock, verify, rules } = this.#fleet
-    const startedUs = clock.monotonicUs()
-    let waitedUs = 0
-    let waitsSinceUs: number | null = null
     const beforeStart: Parameters<typeof verify>[1]['beforeStart'] = async (moment) => {
       this.stepUs = null
-      waitsSinceUs = clock.monotonicUs()
+      this.#waits.start()
       await cohort.beforeStart(job.id, moment, signal)
       this.stepUs = clock.monotonicUs()
-      waitedUs += this.stepUs - waitsSinceUs
-      waitsSinceUs = null
+      this.#waits.stop()
     }
     // Whatever hangs on to the signal or not: its place in the fleet is free when the signal fires.
     const onStep = (step: Step) => this.#onStep(step)
@@ -100,23 +101,24 @@ export class FleetRun {
     const running = orAborted(verify(job, { onStep, beforeStart, openedBy }, signal), signal)
     // A light look is over in seconds, and the cohort of its box may be waiting for it.
     const limitMs = job.kind === 'light' ? Math.min(rules.startLimitMs, rules.jobLimitMs) : rules.jobLimitMs
-    // What it waits for its cohort is not its own time (attack 128), nor what we take to check its answers (attack 240).
-    const leftMs = () =>
-      limitMs +
-      Math.min(limitMs, this.#checks.ms) -
-      ((waitsSinceUs ?? clock.monotonicUs()) - startedUs - waitedUs) / 1000
+    const leftMs = () => limitMs - this.#ownMs - Math.max(0, this.#checks.ms - limitMs)
     while (leftMs() > 0) {
       const report = await within(clock, Math.max(leftMs(), SOONEST_LOOK_MS), running)
       if (report !== null) return report
     }
-    this.stop(fault('JOB_TIMEOUT'))
+    this.stop(fault('JOB_TIMEOUT'), limitMs)
     return await running
+  }
+
+  /** Not what it waits for its cohort (attack 128), nor what we take to check its answers (attack 240). */
+  get #ownMs(): number {
+    return (this.#fleet.clock.monotonicUs() - this.#begunUs) / 1000 - this.#waits.ms - this.#checks.ms
   }
 
   async #leftByFault(cause: unknown, startedAt: string, seconds: number): Promise<Leftover> {
     const { job, cohort } = this
     const { rules, log, releaseRuns } = this.#fleet
-    const keptWaiting = !cohort.isReady(job.id) && seconds * 1000 - this.#checks.ms >= rules.stallMs * WAITED_SHARE
+    const keptWaiting = !cohort.isReady(job.id) && this.#ownMs >= rules.stallMs * WAITED_SHARE
     cohort.giveUp(job.id)
     const judged = judgeFault(cause, !isOfRelease(cause) || (await releaseRuns(this)), job.kind)
     if (judged.code === 'UNEXPECTED')

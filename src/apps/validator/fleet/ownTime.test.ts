@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { honestProgram, tampered } from '../../../../test/support/inProcessBox.ts'
 import { ReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
 import { CARD, Card, cardOn, engine, play } from '../../../../test/support/playFleet.ts'
 import type { VirtualClock } from '../../../../test/support/virtualClock.ts'
+import { PRESETS } from '../../../core/params/presets.ts'
 import { fault } from '../../../drivers/gpu/cuda/faults.ts'
 import type { OnRoot, SeriesTask } from '../../../ports/device.ts'
 
@@ -40,4 +41,50 @@ test('attack 373: who dawdles over the greeting after a lost device does so in i
     ['unreachable', 'JOB_TIMEOUT', true],
   ])
   expect(store.boxes.get('x')).toMatchObject({ status: 'failed', score: 0 })
+})
+
+describe('attack 375: who comes to its checks within a second after its time', () => {
+  const asked = { preset: { ...PRESETS.tiny, name: 'devnet', fixedRounds: 2 }, sustainedSeconds: 0 } as const
+  const rules = {
+    asked,
+    precisions: ['int8'],
+    pollMs: 5_000,
+    checkMs: 150,
+    retries: { limit: 0, intervalMs: 0 },
+  } as const
+
+  /** Answers each of its challenges at such a time after it was asked. */
+  const late = (clock: VirtualClock, ...endsMs: readonly number[]) => {
+    let helloMs = 0
+    let challenges = 0
+    const until = (ms: number) => clock.sleep(Math.max(0, ms - clock.monotonicUs() / 1000 + helloMs))
+    return tampered(honest(clock), {
+      async onOrder(order, line) {
+        if (order.type === 'hello') helloMs = clock.monotonicUs() / 1000
+        if (order.type === 'challenge') challenges++
+        await line.order(order)
+      },
+      async onAnswer(answer, line) {
+        const endMs = endsMs[challenges - 1] ?? 0
+        if (answer.type === 'welcome') await until(50_000)
+        // Never silent for as long as would be noticed.
+        if (answer.type === 'ready') await until(endMs - 55_000)
+        if (answer.type === 'result') await until(endMs)
+        await line.answer(answer)
+      },
+    })
+  }
+
+  test('has missed the start', async () => {
+    const programOf = (id: string, clock: VirtualClock) =>
+      id === 'late' ? late(clock, 145_000, 240_000, 240_000) : honest(clock)
+    const { results } = await play(['late', 'b', 'c'], programOf, { ...rules, hours: 1, startLimitMs: 239_100 })
+    expect(results('late').map(({ result, box }) => [result.code, box.missed])).toEqual([['WINDOW_MISSED', 1]])
+  })
+
+  test('has taken too long', async () => {
+    const programOf = (_: string, clock: VirtualClock) => late(clock, 90_000, 145_000, 200_000)
+    const { results } = await play(['late'], programOf, { ...rules, hours: 1, cohortSize: 1, jobLimitMs: 199_100 })
+    expect(results('late').map(({ result, box }) => [result.code, box.failed])).toEqual([['JOB_TIMEOUT', true]])
+  })
 })

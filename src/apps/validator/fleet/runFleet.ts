@@ -124,7 +124,7 @@ class Fleet {
       const started = group.map((job) => this.#start(job, cohort))
       // Whoever is not there when the clock of the others starts holds no place any longer.
       void cohort.started.then(() => {
-        for (const run of started) if (!cohort.isReady(run.job.id)) run.stop(fault('WINDOW_MISSED'))
+        for (const run of started) if (!cohort.isReady(run.job.id)) run.stop(fault('WINDOW_MISSED'), startLimitMs)
       })
       void cohort.settled.then(() => this.#settle(group))
     }
