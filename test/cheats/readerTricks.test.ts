@@ -5,6 +5,7 @@ import { toHex } from '../../src/core/bytes/hex.ts'
 import { checkCertificate, checkSummary, type ReaderRules } from '../../src/core/certificate/checkCertificate.ts'
 import type { ReadCertificate } from '../../src/core/certificate/readCertificate.ts'
 import { readCertificate } from '../../src/core/certificate/readEvidence.ts'
+import { reportOfCheck } from '../../src/core/certificate/reportOfCheck.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { rateCeiling } from '../../src/core/identify/expected.ts'
 import { PRECISION_NAMES } from '../../src/core/params/precision.ts'
@@ -167,5 +168,38 @@ describe('attack 168: evidence of a hardware vendor in the place of a certificat
   ])('a reader who asks for %s is not served with it', async (_, asked, code) => {
     expect(await end('[{}]', { attestation, ...asked })).toBe(`1 ${code}`)
     expect(await end('[{}]', { attestation })).toBe('0')
+  })
+})
+
+describe('attack 376: cards that fail until the rates please', () => {
+  const said = { code: 'GPU_LOST', text: 'card 1: stopped' }
+  const lost = (predicate: Parameters<Parameters<typeof resigned>[1]>[0]) => {
+    predicate.claims.faults = [said, said]
+  }
+  const closed = (predicate: Parameters<Parameters<typeof resigned>[1]>[0]) => {
+    predicate.claims.inventory.host.gpuFaults = 'card 1: GPU_LOST'
+  }
+
+  test.each([
+    ['lost in mid-run', lost, 2],
+    ['not opened', closed, 1],
+  ])('%s: what is left is not the box, in any form', async (_, change, failed) => {
+    const text = resigned(watched, change)
+    expect(await end(text)).toBe('4 DEVICE_FAILED')
+    expect(await end(text, { claim: 'B200' })).toBe('1 DEVICE_FAILED')
+    expect(await endWithFull(summaryOf(text), text)).toBe('4 DEVICE_FAILED')
+    const checked = await checkCertificate(fileOf(text), readerRules(catalogue), async () => null)
+    const openings = { all: 1, checked: 1 }
+    const shown = { checked, openings, catalogue, nowMs: ISSUED, newlineAdded: false }
+    expect(reportOfCheck(shown)).toMatchObject({ verdict: 'not-established', established: false })
+    const answer = answerOfCheck({ ...shown, file: '', successorOf: new Map() }, false)
+    expect(answer).toMatchObject({ word: 'NOT ESTABLISHED', text: expect.stringContaining(`${failed} that failed`) })
+    expect(answer.why).toContain(`H200 SXM, but for ${failed} that failed`)
+  })
+
+  test('of version 1 likewise', async () => {
+    const old = asVersion1(made({ version: 1 }))
+    expect(await end(old)).toBe('0')
+    for (const change of [lost, closed]) expect(await end(resigned(old, change))).toBe('4 DEVICE_FAILED')
   })
 })

@@ -22,8 +22,8 @@ export async function checkRun(
   const attested = await checkAttested(read, rules, judged.ours)
   const { tier, refusal } = attested
   const problem = judged.problem ?? (refusal ? { code: 'ATTESTATION_REFUSED', refusal } : null)
-  const doubts = problem ? [] : [...judgementDoubts(read, judged.ours, answer, catalogue), ...attested.doubts]
-  return { kind: 'certificate', read, ...judged, answer, problem, doubts, tier }
+  const doubts = [...judgementDoubts(read, judged.ours, answer, catalogue), ...failedDoubts(read), ...attested.doubts]
+  return { kind: 'certificate', read, ...judged, answer, problem, doubts: problem ? [] : doubts, tier }
 }
 
 async function checkAttested(
@@ -49,6 +49,13 @@ function judgementDoubts(read: ReadCertificate, ours: Judgement, answer: Judgeme
   // That it is not as claimed holds all the same.
   const hollow = verdict === 'matches' ? hollowRun(read) : null
   return hollow === null ? [] : [{ code: 'RULES_DIFFER', where: hollow }]
+}
+
+/** A box chooses what fails, and drew its rates anew each time (attack 376). */
+function failedDoubts({ statement }: ReadCertificate): Doubt[] {
+  const { faults = [], inventory } = statement.predicate.claims
+  const failed = faults.length + (inventory.host.gpuFaults ? 1 : 0)
+  return failed === 0 ? [] : [{ code: 'DEVICE_FAILED', where: `${failed} that failed` }]
 }
 
 /**

@@ -3,7 +3,7 @@ import { ATTEST_DOUBTS } from '../attest/doubts.ts'
 /** Why a file that holds still establishes nothing: neither a success nor a refusal. */
 export const DOUBTS = {
   EXPIRED: {
-    meaning: 'it has expired: it shows what was true then, not what is true now',
+    meaning: 'it has expired: it shows what was true then, not now',
     nextStep: 'Ask for a new run, or say how old it may be with --max-age.',
   },
   CATALOGUES_DIFFER: {
@@ -18,6 +18,10 @@ export const DOUBTS = {
     meaning: 'the run neither shows what was sold nor speaks against it',
     nextStep: 'Have the box verified again, whole: preset mainnet and every part.',
   },
+  DEVICE_FAILED: {
+    meaning: 'not all of the box was judged',
+    nextStep: 'Have the box verified again, whole.',
+  },
   SUMMARY_ALONE: {
     meaning: "a summary is its signer's word: nothing was recomputed",
     nextStep: 'Check it together with its certificate: --full FILE.',
@@ -28,7 +32,7 @@ export const DOUBTS = {
   },
   SELF_DRAWN: {
     meaning: 'the device drew for itself what was looked at: that shows accidents, not cheats',
-    nextStep: 'Ask for a receipt whose draws were made by somebody you trust.',
+    nextStep: 'Ask for a receipt drawn by somebody you trust.',
   },
   INPUTS_NEEDED: {
     meaning: 'nothing was recomputed: what was looked at reads all of an input, which is not at hand',
@@ -44,7 +48,7 @@ export const DOUBTS = {
   },
   CERTIFICATE_OF_ANOTHER_BOX: {
     meaning: 'the certificate of --certificate is of another box than the work',
-    nextStep: 'Name the certificate of the box with the key that the receipt shows as prover.',
+    nextStep: 'Name that of the box that the receipt shows as prover.',
   },
   NO_SUCH_SPEED: {
     meaning: 'the certificate of --certificate bounds no speed of the kind that this work takes',
@@ -59,7 +63,7 @@ export const DOUBTS = {
     nextStep: 'Hand in your own files, as named above.',
   },
   CODE_NOT_NAMED: {
-    meaning: 'it is the product of what two codes hold; that these are the codes of the operands you mean is not shown',
+    meaning: 'it is the product of two codes; that they are those of the operands you mean is not shown',
     nextStep: 'Name the codes that were published for A and B: --code HEX --code HEX. Or hand in both with --given.',
   },
   MODEL_NOT_NAMED: {

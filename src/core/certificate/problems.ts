@@ -15,7 +15,7 @@ export const PROBLEMS = {
       'Name a file written by "touchstone verify". A report has it inside: save what it calls "The file itself".',
   },
   NOT_CANONICAL: {
-    meaning: 'the file was changed: it is not written in the one form that a certificate has',
+    meaning: 'the file was changed: it is not in the one form that a certificate has',
     nextStep: ASK_AGAIN,
   },
   BAD_SIGNATURE: { meaning: 'the signature does not match the content', nextStep: ASK_AGAIN },
@@ -66,7 +66,7 @@ export const PROBLEMS = {
   TOO_OLD: { meaning: 'it is older than --max-age allows', nextStep: 'Have the box verified again.' },
   WRONG_PROVER: {
     meaning: 'it is about another box than --prover names',
-    nextStep: 'Ask for the certificate of the box you mean.',
+    nextStep: 'Ask for that of the box you mean.',
   },
   WRONG_SIGNER: {
     meaning: 'the key that --signer names has not signed it',
@@ -78,33 +78,33 @@ export const PROBLEMS = {
   },
   SIGNER_REVOKED: {
     meaning: 'it was signed after its signer was revoked or replaced',
-    nextStep: 'Ask for a run by a signer in good standing.',
+    nextStep: 'Ask for a new run by a signer in good standing.',
   },
   OTHER_FILE: {
-    meaning: 'the summary belongs to another certificate than the file --full names',
+    meaning: 'the summary is of another certificate than --full names',
     nextStep: 'Ask for the certificate with the hash that the summary names.',
   },
   SUMMARY_DIFFERS: {
-    meaning: 'the summary says something that does not follow from its certificate',
+    meaning: 'the summary does not follow from its certificate',
     nextStep: DISTRUST,
   },
   NOT_A_SUMMARY: {
     meaning: 'with --full the first file is a summary and the second its certificate',
-    nextStep: 'Name the summary first, or check the certificate by itself.',
+    nextStep: 'Name the summary first.',
   },
   ATTESTATION_REFUSED: { meaning: "the hardware vendor's evidence does not hold", nextStep: DISTRUST },
   BAD_WORK: { meaning: 'the work it is about is none that this version can judge', nextStep: DISTRUST },
   WORK_NOT_SHOWN: {
     meaning: 'the work was not done as its specification says',
-    nextStep: 'Do not pay for it: a patch of it that anyone recomputes is wrong.',
+    nextStep: 'Do not pay for it: a patch of it is wrong.',
   },
   PROOF_WRONG: {
-    meaning: 'the proof does not hold: the result is not the product that it is said to be',
+    meaning: 'the proof does not hold: the result is not that product',
     nextStep: 'Do not pay for it; have it computed elsewhere.',
   },
   OTHER_TENSOR: {
     meaning: 'a file that you handed in is not the one that the receipt is about',
-    nextStep: 'Hand in the files of that very run; if the result came with the receipt, do not rely on it.',
+    nextStep: 'Hand in the files of that run; if the result came with this receipt, do not rely on it.',
   },
   OTHER_RESULT: {
     meaning: 'the file that --result names is not what the receipt commits to',
@@ -112,7 +112,7 @@ export const PROBLEMS = {
   },
   OTHER_MODEL: {
     meaning: 'it is about another model than --model names',
-    nextStep: 'Ask for the answer of the model that you mean.',
+    nextStep: 'Ask for that of the model you mean.',
   },
   WRONG_TIMES: { meaning: 'its times contradict each other', nextStep: DISTRUST },
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>

@@ -16,6 +16,7 @@ import { explainReason } from '../../core/proof/reasons.ts'
 import { withPrefix } from '../../core/units/format.ts'
 import type { ProvenFigures } from '../../core/work/methods/step/provenWork.ts'
 import { type Answer, answerOf, headOf, leftOutOf, soldText, TEST_THE_CARDS, WORDS } from '../render/answer.ts'
+import { failedDevices } from '../render/verdictLines.ts'
 
 /** A check, and the file as the reader named it. */
 export interface ShownCheck extends Checked {
@@ -38,7 +39,8 @@ export function answerOfCheck({ checked, openings, catalogue, file }: ShownCheck
   if (checked.kind === 'answer') return verdict === 'genuine' ? answered(checked) : doubted(checked.doubts, null)
   const { predicate } = checked.read.statement
   const leftOut = leftOutOf(checked.answer, askedDevicesOf(predicate), predicate.claims.inventory)
-  const judged = { judgement: checked.answer, preset: checked.read.preset.name, leftOut }
+  const failed = failedDevices({ faults: [], ...predicate.claims }).length
+  const judged = { judgement: checked.answer, preset: checked.read.preset.name, leftOut, failed }
   const answer = answerOf({ ...judged, catalogue, file, isVerbose })
   if (verdict === 'not-established')
     return verdictOf(checked.answer) === verdict
