@@ -346,7 +346,8 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
         await store.addJob(job(a, { round }))
         const running = await only(a)
         await between()
-        await store.finishJob(finishOf(running, owner, more))
+        const id = await store.finishJob(finishOf(running, owner, more))
+        expect(await store.result(id!)).toMatchObject({ provider: running.box.provider })
         return await store.box(a)
       }
       const accepted = { result: resultOf({ claimVerdict: 'matches', inventory }), box: earned }

@@ -51,11 +51,12 @@ export async function finishJob(finish: Finish): Promise<Statement> {
     ), stored as (
       insert into results (job_id, attempt, round, box_id, provider, kind, reason, outcome, code, detail, preset, run_id,
         prover_key, started_at, seconds, score, claim_verdict, judgement, inventory, marks)
-      select ended.id, attempt, round, box_id, boxes.provider, kind, reason, ${result.outcome}::text, ${result.code}::text,
+      select id, attempt, round, box_id, ${job.box.provider}::text, kind, reason,
+        ${result.outcome}::text, ${result.code}::text,
         ${json(result.detail)}::text::jsonb, ${result.preset}::text, ${result.runId}::text, ${result.proverKey}::text,
         ${result.startedAt}::text::timestamptz, ${result.seconds}::float8, ${box.score}::int8, ${result.claimVerdict}::text,
         ${json(result.judgement)}::text::jsonb, ${json(result.inventory)}::text::jsonb, ${json(result.marks)}::text::jsonb
-      from ended join boxes on boxes.id = ended.box_id
+      from ended
       returning id, round, box_id, provider
     ), measured as (
       insert into figures (result_id, device, name, value)
