@@ -35,6 +35,16 @@ const lines = (judgement: Judgement, isVerbose = false, more: Partial<ShownVerdi
 const headline = (judgement: Judgement, preset: 'mainnet' | 'tiny' = 'mainnet') =>
   answerLines(answerOf({ judgement, preset, catalogue, file }), page)
 
+test.each([false, true])(
+  'attack 377: of a rejected run no card is named and nothing passed, verbose %s',
+  (isVerbose) => {
+    const claim = { text: 'H200', verdict: 'matches' as const, reasons: [fits(0)] }
+    const shown = lines({ ...judged(1, claim), outcome: 'rejected', reason: { code: 'LATE_ROOT' } }, isVerbose)
+    expect(shown[0]).toMatch(/^REJECTED/)
+    expect(shown.join('\n')).not.toMatch(/H200|passed|proven|matches/)
+  },
+)
+
 describe('the answer comes first and last', () => {
   test('eight equal cards are a row each, in at most 40 lines of at most 80 columns', () => {
     const reasons = Array.from({ length: 8 }, (_, device) => fits(device))

@@ -29,11 +29,16 @@ interface How {
 export function verdictLines(shown: ShownVerdict, how: How): string[] {
   const { judgement, preset } = shown
   const { catalogue, colours, isVerbose } = how
-  const { devices, claim } = judgement
+  const { devices, claim, reason } = judgement
   const insecure = preset === 'mainnet' ? [] : insecureLines(preset, claim !== null)
-  return [
+  const top = [
     ...insecure.map((text) => colours.yellow(`  ${text}`)),
     ...failedDevices(shown).flatMap((text) => labelled('failed', text).map(colours.yellow)),
+  ]
+  // A figure of a rejected run is no finding, whatever it would have shown (attack 377).
+  if (reason !== null) return top
+  return [
+    ...top,
     ...(devices.length === 0 ? [] : ['', ...cardTable(devices, claim?.text ?? null, catalogue, colours), '']),
     ...foundLines(judgement, catalogue, isVerbose),
     ...stateLines(shown),

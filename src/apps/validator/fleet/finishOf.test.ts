@@ -106,3 +106,10 @@ test('attack 242: a run outside the window of its round earns nothing, unless th
   expect(await ended(null, 8)).toMatchObject({ box: { scored: false, score: 0, atMost: score } })
   expect(await ended(3, 1)).toMatchObject({ job: { window: null }, box: { scored: true } })
 })
+
+test('attack 377: a rejected run has no answer to its claim, which may be "matches"', async () => {
+  const judgement = { outcome: 'accepted', reason: null, claim: { verdict: 'matches' }, devices: [], count: {} }
+  const report = { judgement, runId: new Uint8Array(16), proverKey: new Uint8Array(32) } as never as BoxReport
+  const rejected = { ...report, judgement: { ...report.judgement, outcome: 'rejected' as const } }
+  expect([report, rejected].map((one) => resultOfReport(one).claimVerdict)).toEqual(['matches', null])
+})

@@ -35,7 +35,7 @@ export function resultOfReport(report: BoxReport, inWindow = true): Told {
     proverKey: toHex(proverKey),
     startedAt,
     seconds,
-    claimVerdict: judgement.claim?.verdict ?? null,
+    claimVerdict: outcome === 'rejected' ? null : (judgement.claim?.verdict ?? null),
     judgement,
     inventory,
     figures: outcome === 'accepted' ? namedFigures(judgement) : [],
