@@ -14,6 +14,7 @@ function money() {
   const { view, params } = genesisState(world.genesisOf([world.accountNamed('liar'), world.accountNamed('reporter')]))
   view.accounts.locked.set(LIAR, world.tokens(10))
   view.unlocks.push(UnlockType.toViewDU({ account: LIAR, purpose: 0, amount: world.tokens(300), epoch: 0n }))
+  view.accounts.unlocking.set(LIAR, 1)
   view.supply += world.tokens(310)
   return { state: view, accounts: view.accounts, params }
 }
