@@ -1,18 +1,14 @@
 import { Buffer } from 'node:buffer'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { encodeNpy } from '../../src/drivers/workFiles/npy.ts'
 import { bundleOf, makeHardware } from '../support/attest/attestRun.ts'
 import { TestDevice } from '../support/attest/testNvidia.ts'
-import { openCommandLine } from '../support/commandLine.ts'
+import { openHome } from '../support/commandLine.ts'
 import { bytesFrom } from '../support/plainProduct.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-attested-'))
-const inFolder = (name: string) => join(folder, name)
-const commands = openCommandLine({ ...process.env, TOUCHSTONE_HOME: inFolder('home'), NO_COLOR: '1' })
+const { inFolder, commands } = openHome()
 const hardware = makeHardware(Date.now())
 const gpu = new TestDevice(hardware.vendor)
 
@@ -25,11 +21,7 @@ const signing = createServer((socket) =>
   }),
 ).listen(inFolder('socket'))
 
-afterAll(async () => {
-  await commands.close()
-  signing.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => void signing.close())
 
 const written = (name: string, content: string | Uint8Array): string => {
   writeFileSync(inFolder(name), content)

@@ -2,6 +2,7 @@ import { fromBase64, toBase64 } from '../bytes/base64.ts'
 import { closeNonce, openNonce } from './binding.ts'
 import { type Bundle, looksLikeBundle, readBundle, writeBundle } from './bundle.ts'
 import { type BundleRules, type CheckedBundle, verifyBundle } from './checkBundle.ts'
+import type { AttestDoubt } from './doubts.ts'
 import type { AttestationPolicy } from './policy.ts'
 import { malformed, type Refusal, Refused, refuse } from './refusals.ts'
 import { rememberSignatures } from './rememberSignatures.ts'
@@ -109,18 +110,24 @@ async function verifyRun(carried: CarriedEvidence, run: BoundRun, rules: Attesta
   const [before, after] = [bundleOf(carried.open), endorsed(bundleOf(carried.close), rules)]
   const check = rememberSignatures(rules.check)
   const common: Omit<BundleRules, 'nonce'> = { ...rules, check, atMs: run.atMs, proverKey: run.proverKey }
+  // By the same values and answers as the second, but for the processor, who speaks at the end alone (attack 388).
   const opened = await verifyBundle(
-    { ...before, rims: after.rims, cpu: null },
-    { ...common, nonce: openNonce(run.x), policy: { ...rules.policy, ocsp: 'ignored' } },
+    { ...before, rims: after.rims, ocsp: after.ocsp, cpu: null },
+    { ...common, ...WITHOUT_CPU, nonce: openNonce(run.x), policy: { ...rules.policy, cpu: NO_CPU } },
   )
   const signed = opened.devices.map(({ report }) => report.signed)
   const closed = await verifyBundle(after, { ...common, nonce: closeNonce(run.x, run.queries, signed) })
-  const identities = (checked: CheckedBundle) => checked.devices.map(({ pdi }) => pdi).join(' ')
+  const identities = (checked: CheckedBundle) => checked.devices.map(({ arch, pdi }) => `${arch} ${pdi}`).join()
   if (identities(opened) !== identities(closed)) refuse('OTHER_DEVICES')
   const gpus = closed.devices.filter(({ arch }) => arch !== 'LS10').length
   if (gpus !== run.gpus) refuse('OTHER_DEVICES', { got: gpus, expected: run.gpus })
-  return closed
+  const isNew = ({ code, where }: AttestDoubt) =>
+    !closed.doubts.some((doubt) => doubt.code === code && doubt.where === where)
+  return { ...closed, doubts: [...closed.doubts, ...opened.doubts.filter(isNew)] }
 }
+
+const NO_CPU: AttestationPolicy['cpu'] = { measurements: [], tdxStatus: [] }
+const WITHOUT_CPU = { crl: null, collateral: {} }
 
 function bundleOf(entries: readonly string[]): Bundle {
   const [only, more] = entries

@@ -95,16 +95,18 @@ async function goldenDoubts(
 ): Promise<{ readonly doubts: readonly AttestDoubt[]; readonly used: ReadonlySet<Rim> }> {
   // Files that serve no device are anybody's: nothing more is asked about them (attack 192).
   const used = new Set<Rim>()
-  if (wanted === 'ignored') return { doubts: [], used }
+  const doubts: AttestDoubt[] = []
+  if (wanted === 'ignored') return { doubts, used }
   for (const device of devices) {
     const measured = await verifyMeasurements(device, rims, rules)
     for (const rim of measured.used) used.add(rim)
     const { missing } = measured
     const where = `${missing} of ${device.pdi}`
     if (missing && wanted === 'required') refuse('GOLDEN_VALUES_MISSING', { where })
-    if (missing) return { doubts: [{ code: 'NO_GOLDEN_VALUES', where }], used }
+    if (missing) doubts.push({ code: 'NO_GOLDEN_VALUES', where })
   }
-  return { doubts: isIdle(rims, (rim) => used.has(rim)) ? [idle('golden values')] : [], used }
+  if (doubts.length === 0 && isIdle(rims, (rim) => used.has(rim))) doubts.push(idle('golden values'))
+  return { doubts, used }
 }
 
 async function revocationDoubts(

@@ -44,6 +44,7 @@ describe('AMD SEV-SNP', () => {
   const [chip, family, root] = amd.certificates as [Buffer, Buffer, Buffer]
   test.each<[string, () => Promise<unknown>, Refusal['code']]>([
     ['in debug mode', () => verify({ debug: true }), 'CPU_DEBUG'],
+    ['of a guest that an agent may move (attack 389)', () => verify({ movable: true }), 'CPU_DEBUG'],
     ['of another chip than certified', () => verify({ chipId: Buffer.alloc(64, 1) }), 'DEVICE_KEY_DIFFERS'],
     ['of other firmware than certified', () => verify({ level: 1 }), 'FWID_DIFFERS'],
     ['under another root', () => verify({}, other.certificates), 'UNKNOWN_ROOT'],
@@ -105,6 +106,16 @@ describe('Intel TDX', () => {
   }
   test.each<[string, () => Promise<unknown>, Refusal['code']]>([
     ['of a debug domain', () => verify({}, intel.quote({ reportData, debug: true })), 'CPU_DEBUG'],
+    [
+      'of a domain that may be moved (attack 389)',
+      () => verify({}, intel.quote({ reportData, movable: true })),
+      'CPU_DEBUG',
+    ],
+    [
+      'of version 5 with the short body, of a domain that may be moved (attack 389)',
+      () => verify({}, intel.quote({ reportData, movable: true, newer: 'short' })),
+      'CPU_DEBUG',
+    ],
     ['of a processor that was revoked', () => verify({ revoked: [intel.processor] }), 'CERTIFICATE_REVOKED'],
     ['of a family whose authority was revoked', () => verify({ revoked: [intel.authority] }), 'CERTIFICATE_REVOKED'],
     ['with statements of a revoked signer', () => verify({ revoked: [intel.signing] }), 'CERTIFICATE_REVOKED'],

@@ -21,7 +21,7 @@ export const ATTEST_DOUBTS = {
     nextStep: 'Have the evidence of the switches put into the same file.',
   },
   NO_COLLATERAL: {
-    meaning: "without Intel's statements nothing says in which state the processor is: its quote counts for nothing",
+    meaning: "without Intel's statements the processor's quote counts for nothing",
     nextStep: "Hand in what was fetched from Intel's service with --collateral FILE.",
   },
   CPU_IMAGE_UNKNOWN: {

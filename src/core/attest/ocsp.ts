@@ -115,8 +115,8 @@ export async function unansweredIn(
       refuse('OCSP_STALE', { where: `certificate ${i}`, got: staleness(about[0]!, rules)! })
     if (about.length === 0) missing++
     for (const answer of fresh) await ensureGood(answer, issuer, rules, `certificate ${i}`)
-    // Revoked since: nobody takes that back, and nobody knows since when the key was in other hands (attack 260).
-    for (const answer of about.filter(({ status, thisUpdateMs: atMs }) => status === 'revoked' && atMs > rules.atMs))
+    // At any time: nobody takes that back, and nobody knows since when the key was in other hands (attacks 260, 390).
+    for (const answer of about.filter(({ status }) => status === 'revoked'))
       await ensureGood(answer, issuer, { ...rules, atMs: answer.thisUpdateMs }, `certificate ${i}`)
   }
   return missing

@@ -61,7 +61,10 @@ export const REFUSALS = {
     nextStep: DISTRUST,
   },
   CPU_REPORT_SIGNATURE: { meaning: 'the processor did not sign this report', nextStep: DISTRUST },
-  CPU_DEBUG: { meaning: 'whoever runs the machine can look into it: it is in debug mode', nextStep: DISTRUST },
+  CPU_DEBUG: {
+    meaning: 'whoever runs the machine can look into it: it may be debugged or moved',
+    nextStep: DISTRUST,
+  },
   CPU_BINDING_DIFFERS: { meaning: 'the report of the processor was made for something else', nextStep: ASK_AGAIN },
   CPU_TCB_REFUSED: {
     meaning: 'the policy does not allow this state of the processor',

@@ -25,8 +25,8 @@ export interface SnpEvidence {
 const REPORT_BYTES = 1184
 const SIGNED_BYTES = 0x2a0
 const AT = { policy: 0x08, algorithm: 0x34, reportData: 0x50, measurement: 0x90, tcb: 0x180, chip: 0x1a0 } as const
-/** Bit 19 of the guest's policy, in its third byte. */
-const DEBUG = 1 << (19 - 16)
+/** In the third byte of the guest's policy: debugging, and an agent of the host's choice that may move it (attack 389). */
+const OPEN_TO_HOST = (1 << (19 - 16)) | (1 << (18 - 16))
 /** r and s are written little-endian in 72 bytes each, of which P-384 needs 48; the rest is zero. */
 const NUMBER_BYTES = 72
 const HALF = 48
@@ -54,7 +54,7 @@ export async function verifySnp({ report, certificates, crl }: SnpEvidence, rule
     refuse('CPU_REPORT_SIGNATURE')
   ensureOwnChip(report, chip)
   const policy = report.subarray(AT.policy, AT.policy + 8)
-  if ((policy[2]! & DEBUG) !== 0) refuse('CPU_DEBUG')
+  if ((policy[2]! & OPEN_TO_HOST) !== 0) refuse('CPU_DEBUG')
   return {
     kind: 'sev-snp',
     measurement: toHex(report.subarray(AT.measurement, AT.measurement + 48)),

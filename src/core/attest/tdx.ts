@@ -34,6 +34,8 @@ const AT = {
   /** The longer body alone. */
   service: 600,
 } as const
+/** In the fourth byte of the attributes: the host may move the domain (attack 389). */
+const MIGRATABLE = 1 << (29 - 24)
 /** Kinds of certification data: the report of the quoting enclave, and a chain of certificates. */
 const ENCLAVE_DATA = 6
 const CHAIN_DATA = 5
@@ -64,7 +66,8 @@ export async function verifyTdx(
   await checked(concatBytes(SPKI_HEAD, key), signed, signature)
   // The first byte holds what makes a domain untrusted, debugging among it; so does another domain that serves this one.
   const isServed = body.subarray(AT.service).some((byte) => byte !== 0)
-  if (body[AT.attributes] !== 0 || isServed) refuse('CPU_DEBUG')
+  const isMovable = (body[AT.attributes + 3]! & MIGRATABLE) !== 0
+  if (body[AT.attributes] !== 0 || isServed || isMovable) refuse('CPU_DEBUG')
   const module = {
     svn: body.subarray(0, 16),
     signer: body.subarray(AT.seamSigner, AT.seamSigner + DIGEST_BYTES),

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { attestRun, makeHardware } from '../../../test/support/attest/attestRun.ts'
 import { rememberingChecker } from '../../../test/support/attest/flips.ts'
-import { TestDevice } from '../../../test/support/attest/testNvidia.ts'
+import { issue } from '../../../test/support/attest/testAuthority.ts'
+import { type ReportWishes, TestDevice } from '../../../test/support/attest/testNvidia.ts'
+import { answerFor } from '../../../test/support/attest/testOcsp.ts'
 import { fileOf, readerRules } from '../../../test/support/problemOf.ts'
 import { resigned, syntheticCertificate } from '../../../test/support/syntheticCertificate.ts'
 import { attestationReader, type CarriedEvidence } from '../attest/attestationReader.ts'
@@ -10,7 +12,9 @@ import { type AttestationPolicy, NVIDIA_POLICY } from '../attest/policy.ts'
 import { challengeHash, encodeChallenge } from '../proof/challenge.ts'
 import { partQuery } from '../proof/verifyPart.ts'
 import { toMillis } from '../units/instants.ts'
+import { attestedRun } from './attestedRun.ts'
 import { type CheckedEvidence, checkCertificate, type ReaderRules } from './checkCertificate.ts'
+import type { Judgement } from './judgeRun.ts'
 import { isProblem } from './problems.ts'
 import { readCertificate } from './readEvidence.ts'
 
@@ -125,6 +129,63 @@ describe('a certificate with attestation', () => {
     expect(await checked(attested(attestRun(run, hardware, others)))).toMatchObject({
       problem: { code: 'ATTESTATION_REFUSED', refusal: { code: 'OTHER_CHIP', got: 'GB100', expected: 'GH100' } },
     })
+  })
+
+  describe('attack 388: the first of two bundles is judged as the second is', () => {
+    const unknown = { fields: { 3: new TextEncoder().encode('535.00.66\0') } }
+    const leaked = issue({ name: 'Test Provisioner ICA 0', ca: true }, hardware.vendor.family)
+    const forged = new TestDevice({ ...hardware.vendor, provisioner: leaked }, { pdi: first.pdi })
+    const revoked = answerFor(leaked, hardware.vendor.family, { thisUpdateMs: atMs - 3_600_000, status: { reason: 1 } })
+    const by = (before: TestDevice, wishes: ReportWishes = {}, ocsp: readonly Uint8Array[] = []) =>
+      checked(
+        attested(attestRun(run, hardware, [first], { before: [before], first: wishes })),
+        attestationReader({ policy: hardware.policy, check, nonce: null, atMs: null, rims: [], ocsp }),
+      )
+
+    test('a driver without golden values leaves a doubt', async () => {
+      expect(await by(first, unknown)).toMatchObject({ problem: null, doubts: [{ code: 'NO_GOLDEN_VALUES' }] })
+    })
+
+    test('cards in protected PCIe without their switches leave a doubt', async () => {
+      const alone = { fields: { 21: Uint8Array.of(0xaa) } }
+      expect(await by(first, alone)).toMatchObject({ problem: null, doubts: [{ code: 'NO_SWITCHES' }] })
+    })
+
+    test('a chain that was revoked is refused, and one that nobody answers for is doubted', async () => {
+      expect(await by(forged, {}, [revoked])).toMatchObject({ problem: { refusal: { code: 'CERTIFICATE_REVOKED' } } })
+      expect(await by(forged)).toMatchObject({ problem: null, doubts: [{ code: 'NO_REVOCATION' }] })
+    })
+
+    test('another kind of chip under the same number is refused', async () => {
+      const other = new TestDevice(hardware.vendor, { arch: 'BLACKWELL', pdi: first.pdi })
+      expect(await by(other)).toMatchObject({ problem: { refusal: { code: 'OTHER_DEVICES' } } })
+    })
+  })
+
+  test('attack 385: a right chip attests for one device, not for another beside it', async () => {
+    const two = syntheticCertificate({ catalogue, id: 'h200-sxm', devices: 2, issuedMs: atMs })
+    const other = new TestDevice(hardware.vendor, { arch: 'BLACKWELL', pdi: '2000000000000001' })
+    const by = (chips: TestDevice[]) => checked(attested(attestRun(runOf(two), hardware, chips), two))
+    expect(await by([first, second])).toMatchObject({ problem: null, tier: 'B' })
+    for (const chips of [
+      [first, other],
+      [other, first],
+    ])
+      expect(await by(chips)).toMatchObject({ problem: { refusal: { code: 'OTHER_CHIP', expected: 'GH100' } } })
+  })
+
+  test('attack 392: where a claim matches it is the claimed card that attests, whatever else the rates resemble', async () => {
+    const read = readCertificate(h200, () => true)
+    if (isProblem(read)) throw new Error(read.code)
+    const { judgement } = read.statement.predicate
+    const soldAs = (text: string) => {
+      const claimed = { ...judgement, claim: { text, verdict: 'matches', reasons: [] } } as unknown as Judgement
+      const judged = { run: read.run, deviceClasses: ['gpu'] as const, atMs, judgement: claimed }
+      return attestedRun(attestRun(run, hardware, [first]), judged, reader, catalogue)
+    }
+    expect(await soldAs('H200 SXM')).toMatchObject({ tier: 'B', refusal: null })
+    const refusal = { code: 'OTHER_CHIP', got: 'GH100', expected: 'GA100' }
+    expect(await soldAs('A100 SXM4 80GB')).toMatchObject({ tier: 'C', refusal })
   })
 
   test("attack 123: a made-up vendor's evidence is refused by whoever pins NVIDIA's root", async () => {

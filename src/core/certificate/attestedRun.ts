@@ -3,6 +3,7 @@ import type { CheckedBundle, Tier } from '../attest/checkBundle.ts'
 import type { AttestDoubt } from '../attest/doubts.ts'
 import type { Refusal } from '../attest/refusals.ts'
 import type { Catalogue } from '../identify/catalogue.ts'
+import { parseClaim } from '../identify/parseClaim.ts'
 import { challengeHash, encodeChallenge } from '../proof/challenge.ts'
 import type { DeviceClass } from '../proof/sizeClass.ts'
 import { partQuery, type Run } from '../proof/verifyPart.ts'
@@ -52,14 +53,23 @@ export async function attestedRun(
   return { tier: found.tier, refusal: null, doubts: found.doubts, chips }
 }
 
-/** A chip that attests and another that works: the evidence was lent. */
-function otherChip({ devices }: CheckedBundle, judgement: Judgement, { models }: Catalogue): Refusal | null {
+/**
+ * A chip that attests and another that works: the evidence was lent. Each stands for one device (attack 385). Where a claim
+ * matches, its cards are what is paid for, whatever else the rates resemble (attack 392).
+ */
+function otherChip({ devices }: CheckedBundle, judgement: Judgement, catalogue: Catalogue): Refusal | null {
+  const { claim } = judgement
+  const sold = claim?.verdict === 'matches' ? parseClaim(claim.text, catalogue) : null
   const attested = devices.map(({ model }) => model.split(' ', 1)[0]!)
+  const left = [...attested]
   for (const { identity } of judgement.devices) {
     const cards = cardsOf(identity)
-    const chips = models.filter(({ id }) => cards.includes(id)).map(({ chip }) => chip)
-    if (chips.length > 0 && !chips.some((chip) => attested.includes(chip)))
+    const models = sold?.ok ? sold.claim.models : catalogue.models.filter(({ id }) => cards.includes(id))
+    const chips = models.map(({ chip }) => chip)
+    const own = left.findIndex((chip) => chips.includes(chip))
+    if (chips.length > 0 && own === -1)
       return { code: 'OTHER_CHIP', got: attested.join(' '), expected: [...new Set(chips)].join(' ') }
+    if (own !== -1) left.splice(own, 1)
   }
   return null
 }

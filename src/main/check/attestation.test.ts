@@ -1,12 +1,11 @@
 import { Buffer } from 'node:buffer'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { bundleOf, makeHardware } from '../../../test/support/attest/attestRun.ts'
 import { TestDevice } from '../../../test/support/attest/testNvidia.ts'
 import { fixture, hasFixtures, WHY_NOT } from '../../../test/support/attest/vendorFixtures.ts'
-import { openCommandLine } from '../../../test/support/commandLine.ts'
+import { openHome } from '../../../test/support/commandLine.ts'
 import { plainEngine, plainProduct } from '../../../test/support/plainProduct.ts'
 import { skipWith } from '../../../test/support/skipWith.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
@@ -21,12 +20,7 @@ import { EngineRun } from '../../core/work/engineRun.ts'
 import { proveWork } from '../../core/work/proveWork.ts'
 import { linksOf } from '../../core/work/stateChain.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-attest-'))
-const commands = openCommandLine({ ...process.env, TOUCHSTONE_HOME: join(folder, 'home') })
-afterAll(() => {
-  commands.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+const { folder, commands } = openHome()
 
 const written = (name: string, content: string | Uint8Array): string => {
   const path = join(folder, name)

@@ -1,7 +1,10 @@
+import pc from 'picocolors'
 import { expect, test } from 'vitest'
+import type { BoxReport } from '../../apps/validator/verifyBox.ts'
 import { type AttestedRun, NOT_ATTESTED } from '../../core/certificate/attestedRun.ts'
 import type { Verdict } from '../../core/certificate/verdict.ts'
 import { attestedAnswer } from './attestedAnswer.ts'
+import { attestedLines } from './attestedLines.ts'
 
 const B: AttestedRun = { tier: 'B', refusal: null, doubts: [], chips: ['00'] }
 const OPEN: AttestedRun = { ...B, doubts: [{ code: 'NO_GOLDEN_VALUES' }] }
@@ -22,4 +25,13 @@ test.each<[string, Verdict, AttestedRun, Verdict, string]>([
   expect(answer.verdict).toBe(after)
   expect(answer.text).toEqual(code === '' ? 'text' : expect.stringContaining(`[${code}]`))
   expect(answer.why).toBe(code === '' ? null : 'without that it would be: WORD  text')
+})
+
+test('attack 377: of a rejected run no chip is shown, and a refusal is', () => {
+  const colours = pc.createColors(false)
+  const rejected = { reason: { code: 'ROOT_MISMATCH' } } as unknown as BoxReport['judgement']
+  const judged = { ...rejected, reason: null }
+  expect(attestedLines({ attested: B, judgement: judged }, colours).join()).toContain('chip 00')
+  expect(attestedLines({ attested: B, judgement: rejected }, colours)).toEqual([])
+  expect(attestedLines({ attested: REFUSED, judgement: rejected }, colours).join()).toContain('CERTIFICATE_REVOKED')
 })

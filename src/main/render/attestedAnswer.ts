@@ -1,7 +1,6 @@
-import { ATTEST_DOUBTS } from '../../core/attest/doubts.ts'
 import { REFUSALS } from '../../core/attest/refusals.ts'
 import type { AttestedRun } from '../../core/certificate/attestedRun.ts'
-import { type Answer, headOf } from './answer.ts'
+import { type Answer, doubted, headOf } from './answer.ts'
 
 /**
  * The answer of a run for whoever brings along what evidence of hardware vendors is judged by: no yes where it was refused,
@@ -16,6 +15,5 @@ export function attestedAnswer(answer: Answer, { tier, refusal, doubts }: Attest
   }
   const code = tier === 'A' || tier === 'B' ? doubts[0]?.code : 'NOT_ATTESTED'
   if (code === undefined || answer.verdict === 'not-established') return answer
-  const { meaning, nextStep } = ATTEST_DOUBTS[code]
-  return { verdict: 'not-established', word: 'NOT ESTABLISHED', text: `${meaning} [${code}]`, why, now: nextStep }
+  return doubted({ code }, why)
 }

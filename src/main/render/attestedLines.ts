@@ -1,9 +1,11 @@
+import type { BoxReport } from '../../apps/validator/verifyBox.ts'
 import type { Tier } from '../../core/attest/checkBundle.ts'
 import { ATTEST_DOUBTS } from '../../core/attest/doubts.ts'
 import { REFUSALS } from '../../core/attest/refusals.ts'
-import type { AttestedRun } from '../../core/certificate/attestedRun.ts'
 import { labelled } from './labelled.ts'
 import type { Colours } from './terminal.ts'
+
+type Attested = Pick<BoxReport, 'attested' | 'judgement'>
 
 /** What each tier says of a run. */
 export const TIERS: Readonly<Record<Tier, string>> = {
@@ -12,14 +14,18 @@ export const TIERS: Readonly<Record<Tier, string>> = {
   C: 'tier C: nothing attests',
 }
 
-/** What the hardware's vendors vouch for, or why that was refused; nothing where nothing attests, as with most cards. */
-export function attestedLines({ tier, refusal, doubts, chips }: AttestedRun, colours: Colours): string[] {
+/**
+ * What the hardware's vendors vouch for, or why that was refused; nothing where nothing attests, as with most cards, or the
+ * run was rejected: no card is shown then (attack 377).
+ */
+export function attestedLines({ attested, judgement }: Attested, colours: Colours): string[] {
+  const { tier, refusal, doubts, chips } = attested
   if (refusal) {
     const { meaning, nextStep } = REFUSALS[refusal.code]
     const lines = [`refused: ${meaning} [${refusal.code}]`, nextStep]
     return ['', ...lines.flatMap((text, i) => labelled(i === 0 ? 'attestation' : '', text)).map(colours.yellow)]
   }
-  if (tier === null || tier === 'C') return []
+  if (tier === null || tier === 'C' || judgement.reason) return []
   return [
     '',
     ...labelled('attestation', TIERS[tier]),

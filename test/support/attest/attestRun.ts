@@ -5,7 +5,7 @@ import { type Bundle, writeBundle } from '../../../src/core/attest/bundle.ts'
 import { type AttestationPolicy, NVIDIA_POLICY } from '../../../src/core/attest/policy.ts'
 import { readReport } from '../../../src/core/attest/spdm.ts'
 import { pinOf } from './testAuthority.ts'
-import { digest, makeVendor, type TestDevice } from './testNvidia.ts'
+import { digest, makeVendor, type ReportWishes, type TestDevice } from './testNvidia.ts'
 import { answersFor } from './testOcsp.ts'
 import { DRIVER_GOLDEN, makeRim, makeRimSigner, measuring, VBIOS_GOLDEN } from './testRim.ts'
 import { TestSnp } from './testSnp.ts'
@@ -36,14 +36,19 @@ export function makeHardware(atMs: number) {
     ...devices.flatMap(({ holders }) => answersFor(holders, 1, fresh)),
     ...answersFor(signer, 0, fresh),
   ]
-  return { vendor, amd, rims, policy, imagePolicy, answers }
+  return { vendor, signer, amd, rims, policy, imagePolicy, answers }
 }
 
 const measurements = measuring(DRIVER_GOLDEN, VBIOS_GOLDEN)
 
 /** Made-up devices that sign a nonce, running what was released. */
-export const bundleOf = (devices: readonly TestDevice[], nonce: Uint8Array, more: Partial<Bundle> = {}): Bundle => ({
-  devices: devices.map((device) => ({ ...device.evidence(nonce, { measurements }), nonce })),
+export const bundleOf = (
+  devices: readonly TestDevice[],
+  nonce: Uint8Array,
+  more: Partial<Bundle> = {},
+  wishes: ReportWishes = {},
+): Bundle => ({
+  devices: devices.map((device) => ({ ...device.evidence(nonce, { measurements, ...wishes }), nonce })),
   rims: [],
   ocsp: [],
   cpu: null,
@@ -58,14 +63,21 @@ export interface AttestedRun {
 
 const signedOf = (bundle: Bundle) => bundle.devices.map(({ report }) => readReport(report).signed)
 
+interface AttestWishes {
+  readonly before?: readonly TestDevice[]
+  /** What they report of themselves before the run. */
+  readonly first?: ReportWishes
+  readonly cpu?: boolean
+}
+
 /** What a box with this hardware hands in for a run; `before` attest first where they are others. */
 export function attestRun(
   { x, queries, proverKey }: AttestedRun,
   { rims, answers, amd }: ReturnType<typeof makeHardware>,
   devices: readonly TestDevice[],
-  { before = devices, cpu = false }: { readonly before?: readonly TestDevice[]; readonly cpu?: boolean } = {},
+  { before = devices, first = {}, cpu = false }: AttestWishes = {},
 ): CarriedEvidence {
-  const open = bundleOf(before, openNonce(x))
+  const open = bundleOf(before, openNonce(x), {}, first)
   const nonce = closeNonce(x, queries, signedOf(open))
   const close = bundleOf(devices, nonce, { rims, ocsp: answers(devices) })
   const report = () => amd.report({ reportData: cpuReportData(nonce, proverKey, signedOf(close)) })

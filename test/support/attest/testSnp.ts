@@ -6,6 +6,7 @@ import { integer } from './writeDer.ts'
 export interface SnpWishes {
   readonly reportData: Uint8Array
   readonly debug?: boolean
+  readonly movable?: boolean
   readonly measurement?: Uint8Array
   readonly chipId?: Uint8Array
   readonly level?: number
@@ -40,11 +41,18 @@ export class TestSnp {
     return revokedBy(this.holders[2]!, revoked, atMs - 86_400_000)
   }
 
-  report({ reportData, debug = false, measurement = digest('image'), chipId = CHIP, level }: SnpWishes): Buffer {
+  report({
+    reportData,
+    debug = false,
+    movable = false,
+    measurement = digest('image'),
+    chipId = CHIP,
+    level,
+  }: SnpWishes): Buffer {
     const report = Buffer.alloc(1184)
     report[0] = 2
     report[0x34] = 1
-    report[0x0a] = debug ? 0x0b : 0x03
+    report[0x0a] = 0x03 | (debug ? 0x08 : 0) | (movable ? 0x04 : 0)
     report.set(reportData, 0x50)
     report.set(measurement, 0x90)
     for (const [, byte, value] of LEVELS) report[0x180 + byte] = level ?? value

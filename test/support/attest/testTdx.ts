@@ -12,6 +12,7 @@ export interface TdxWishes {
   /** Of version 5, with the short body of version 4 or the longer one, in which a domain may be served by another. */
   readonly newer?: 'short' | 'long' | 'served'
   readonly debug?: boolean
+  readonly movable?: boolean
 }
 
 export interface CollateralWishes {
@@ -42,12 +43,13 @@ export class TestTdx {
     this.processor = issue({ name: 'Test PCK', kind: 'p256', more: { [INTEL]: { value } } }, this.authority)
   }
 
-  quote({ reportData, debug = false, newer }: TdxWishes): Buffer {
+  quote({ reportData, debug = false, movable = false, newer }: TdxWishes): Buffer {
     const isLong = newer === 'long' || newer === 'served'
     const body = Buffer.alloc(isLong ? 648 : 584)
     if (newer === 'served') body[600] = 1
     body.set([5, 0, 2], 0)
     body[120] = debug ? 1 : 0
+    body[123] = movable ? 0x30 : 0x10
     body.fill(0x77, 136, 184)
     body.set(reportData, 520)
     const header = Buffer.alloc(48)
