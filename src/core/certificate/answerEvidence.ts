@@ -34,7 +34,7 @@ export interface AnswerAtHand {
 }
 
 /** Receipts of answers, for a reader who knows what the model is called that he asked and what he asked it, or does not. */
-export const answerKind = (model: Uint8Array | null, atHand: AnswerAtHand | null = null): Opener =>
+export const answerKind = (model: Uint8Array | null, atHand: AnswerAtHand): Opener =>
   receiptOpener(answerSchema, readAnswer, async (read) => checkAnswer(read, model, atHand))
 
 function readAnswer(
@@ -54,7 +54,7 @@ const MODEL_NOT_NAMED = { code: 'MODEL_NOT_NAMED' } as const
 const NOT_AT_HAND = { code: 'OPERANDS_NOT_AT_HAND', where: 'add --given INPUTS.npy' } as const
 
 /** W10.8. Answers of weights that nobody had published before show only that such weights exist. */
-function checkAnswer(read: ReadAnswer, model: Uint8Array | null, atHand: AnswerAtHand | null): CheckedAnswer {
+function checkAnswer(read: ReadAnswer, model: Uint8Array | null, atHand: AnswerAtHand): CheckedAnswer {
   const { product, proof, modelId } = read.receipt
   const draws = new ProductTranscript(spellProduct(product))
   const wrong = checkPrivate(product, basesFor(product.inner, modelId), proof, draws)
@@ -63,8 +63,8 @@ function checkAnswer(read: ReadAnswer, model: Uint8Array | null, atHand: AnswerA
       ? { code: 'OTHER_MODEL', got: toHex(modelId), expected: toHex(model) }
       : wrong
         ? { code: 'PROOF_WRONG', where: wrong }
-        : (atHand?.problemWith(product) ?? null)
-  const doubts = [...(model ? [] : [MODEL_NOT_NAMED]), ...(atHand?.hasInputs ? [] : [NOT_AT_HAND])]
+        : atHand.problemWith(product)
+  const doubts = [...(model ? [] : [MODEL_NOT_NAMED]), ...(atHand.hasInputs ? [] : [NOT_AT_HAND])]
   return { kind: 'answer', problem, doubts, read }
 }
 

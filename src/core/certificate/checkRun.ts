@@ -19,7 +19,7 @@ export async function checkRun(
   const judged = judgementProblem(read, rules.catalogue, await checkOpenings(read.run))
   const { catalogue, claim } = rules
   const answer = claim === undefined ? judged.ours : judgeCertificate(read, catalogue, PROTOCOL_VERSION, claim)
-  const attested = await checkAttested(read, rules, judged.ours)
+  const attested = await checkAttested(read, rules, answer)
   const { tier, refusal } = attested
   const problem = judged.problem ?? (refusal ? { code: 'ATTESTATION_REFUSED', refusal } : null)
   const doubts = [...judgementDoubts(read, judged.ours, answer, catalogue), ...failedDoubts(read), ...attested.doubts]

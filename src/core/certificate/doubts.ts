@@ -4,7 +4,7 @@ import { ATTEST_DOUBTS } from '../attest/doubts.ts'
 export const DOUBTS = {
   EXPIRED: {
     meaning: 'it has expired: it shows what was true then, not now',
-    nextStep: 'Ask for a new run, or say how old it may be with --max-age.',
+    nextStep: 'Ask for a new run.',
   },
   CATALOGUES_DIFFER: {
     meaning: "your catalogue gives another outcome than the signer's",
@@ -32,10 +32,10 @@ export const DOUBTS = {
   },
   SELF_DRAWN: {
     meaning: 'the device drew for itself what was looked at: that shows accidents, not cheats',
-    nextStep: 'Ask for a receipt drawn by somebody you trust.',
+    nextStep: 'Ask for one drawn by somebody you trust.',
   },
   INPUTS_NEEDED: {
-    meaning: 'nothing was recomputed: what was looked at reads all of an input, which is not at hand',
+    meaning: 'nothing was recomputed: it reads all of an input, which is not at hand',
     nextStep: 'Hand the inputs of the work in with --inputs FOLDER.',
   },
   DEAD_WORK: {
@@ -44,14 +44,14 @@ export const DOUBTS = {
   },
   FASTER_THAN_PROVEN: {
     meaning: 'in its time the work would have needed a faster box than its certificate proves',
-    nextStep: 'Do not take it for work of that box: other machines, or none, may have done it.',
+    nextStep: 'Do not take it for work of that box: others, or none, may have done it.',
   },
   CERTIFICATE_OF_ANOTHER_BOX: {
-    meaning: 'the certificate of --certificate is of another box than the work',
-    nextStep: 'Name that of the box that the receipt shows as prover.',
+    meaning: 'the certificate is of another box than the work',
+    nextStep: 'Name that of the prover of the receipt.',
   },
   NO_SUCH_SPEED: {
-    meaning: 'the certificate of --certificate bounds no speed of the kind that this work takes',
+    meaning: 'the certificate bounds no speed of the kind that this work takes',
     nextStep: 'Have the box verified again, whole: preset mainnet and every part.',
   },
   NO_CLOCK: {
@@ -64,10 +64,10 @@ export const DOUBTS = {
   },
   CODE_NOT_NAMED: {
     meaning: 'it is the product of two codes; that they are those of the operands you mean is not shown',
-    nextStep: 'Name the codes that were published for A and B: --code HEX --code HEX. Or hand in both with --given.',
+    nextStep: 'Name those published for A and B, --code HEX --code HEX, or hand in both with --given.',
   },
   MODEL_NOT_NAMED: {
-    meaning: 'some weights give this answer; whether they are those of the model you asked is not shown',
+    meaning: 'some weights give this answer; that they are the model you asked is not shown',
     nextStep: 'Name the model that its owner published: --model HEX.',
   },
   ...ATTEST_DOUBTS,

@@ -114,7 +114,7 @@ const ofAnswer = ({ read: { receipt } }: CheckedAnswer) => ({
   proofBytes: receipt.proof.length,
 })
 
-function ofCertificate({ read, answer, recomputed, tier }: CheckedCertificate, catalogue: Catalogue) {
+function ofCertificate({ read, answer, recomputed, tier, problem }: CheckedCertificate, catalogue: Catalogue) {
   const judgement = read.statement.predicate.judgement
   return {
     version: read.version,
@@ -126,7 +126,7 @@ function ofCertificate({ read, answer, recomputed, tier }: CheckedCertificate, c
     askedDevices: askedDevicesOf(read.statement.predicate),
     catalogues: { signer: judgement.catalogue, reader: catalogueHash(catalogue) },
     identityRecomputed: recomputed,
-    models: answer.devices.map(({ identity }) => identity.model),
+    models: problem ? [] : answer.devices.map(({ identity }) => identity.model),
     judgement,
     readerJudgement: answer,
   }

@@ -28,6 +28,9 @@ test('a key and those that took over from it are one signer', () => {
   expect(countSigners([3, 4, 1].map(key), list)).toBe(2)
   expect(countSigners([1, 2].map(key), [rotated(1, 2), rotated(2, 1)])).toBe(1)
   expect(countSigners([], list)).toBe(0)
+  // Attack 391: two that took over from one are of that one.
+  expect(countSigners([2, 3].map(key), [rotated(1, 2), rotated(1, 3)])).toBe(1)
+  expect(countSigners([2, 3].map(key), [rotated(2, 4), rotated(3, 4)])).toBe(1)
 })
 
 test.each([

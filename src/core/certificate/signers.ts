@@ -31,13 +31,18 @@ export function withSuccessors(trusted: readonly Uint8Array[], revocations: Revo
   return [...known].map((key) => fromHex(key, 32)!)
 }
 
-/** How many signers these keys are: a key and the one that took over from it are the same. */
-export function countSigners(keys: readonly Uint8Array[], revocations: Revocations): number {
-  const follows = (key: Uint8Array, other: Uint8Array) =>
-    withSuccessors([other], revocations).some((successor) => equalBytes(successor, key))
-  const isKnown = (key: Uint8Array, i: number) =>
-    keys.slice(0, i).some((other) => follows(key, other) || follows(other, key))
-  return keys.filter((key, i) => !isKnown(key, i)).length
+/** How many signers these keys are: a key, what it took over from and what took over from it are one (attack 391). */
+export const countSigners = (keys: readonly Uint8Array[], revocations: Revocations): number =>
+  new Set(keys.map((key) => firstOf(toHex(key), revocations))).size
+
+/** The same name for all keys of one signer. */
+function firstOf(key: string, revocations: Revocations): string {
+  const known = new Set([key])
+  for (const one of known)
+    for (const entry of revocations)
+      if (entry.status === 'rotated' && (entry.key === one || entry.successor === one))
+        known.add(entry.key).add(entry.successor)
+  return [...known].sort()[0]!
 }
 
 export type Standing = 'good' | 'doubtful' | 'bad'
