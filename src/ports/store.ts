@@ -95,6 +95,12 @@ export interface Finish {
   readonly followUps: readonly PlannedJob[]
 }
 
+export interface StoredResult {
+  readonly id: number
+  /** False where the box was changed meanwhile: its history has the result, and nothing else of it counts. */
+  readonly isOfBox: boolean
+}
+
 /** What is earned in a window counts when the window is over, for all of them at once. */
 export const waitsForWindow = ({ job, result, box }: Pick<Finish, 'job' | 'result' | 'box'>): boolean =>
   job.window !== null && box.scored && result.outcome === 'accepted'
@@ -161,7 +167,7 @@ export interface Store {
   /** Puts unfinished jobs back without counting a try. `owner` null: of every owner, for a store with one user. */
   releaseJobs(owner: string | null): Promise<number>
   /** Stores the result and the box's state in one transaction; what was earned in a window waits until that is settled; null when the job is no longer held, and nothing is stored. */
-  finishJob(finish: Finish): Promise<number | null>
+  finishJob(finish: Finish): Promise<StoredResult | null>
   queue(): Promise<QueueState>
 
   /** Every box of the fleet, as a round that is closed now has it. */

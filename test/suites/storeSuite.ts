@@ -143,7 +143,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       expect(await store.keepJobs({ owner, holdMs: 60_000, jobs: [mine] })).toEqual([])
       expect(await store.finishJob(finishOf(mine, owner))).toBeNull()
       expect((await store.history(a, all)).items).toEqual([])
-      expect(await store.finishJob(finishOf(theirs, 'b'))).toBeGreaterThan(0)
+      expect(await store.finishJob(finishOf(theirs, 'b'))).toMatchObject({ isOfBox: true })
       expect(await store.finishJob(finishOf(theirs, 'b'))).toBeNull()
       expect((await store.history(a, all)).items).toHaveLength(1)
     })
@@ -205,7 +205,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const runId = `${n}`.padStart(32, 'f')
       const result = resultOf({ runId, certificate, figures, marks, inventory })
       const followUps = [job(a, { round: n, reason: 'changed' })]
-      const id = (await store.finishJob(finishOf(leased, owner, { result, followUps })))!
+      const { id } = (await store.finishJob(finishOf(leased, owner, { result, followUps })))!
       expect(await textOf(await store.certificate(runId))).toBe(certificate)
       expect(await textOf(await store.certificate('00'))).toBeNull()
       expect(await store.result(id)).toMatchObject({ id, boxId: a, runId, figures, marks, seconds: 1.5, inventory })
@@ -260,8 +260,8 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.putBox(entry(b, { provider, claim: 'H100 SXM' }))
       const finish = async (boxId: string, round: number, more: Partial<Finish>) => {
         await store.addJob(job(boxId, { round }))
-        const id = await store.finishJob(finishOf(await only(boxId), owner, more))
-        return (await store.result(id!))!
+        const stored = await store.finishJob(finishOf(await only(boxId), owner, more))
+        return (await store.result(stored!.id))!
       }
       const found = async (filter: BoxFilter) =>
         (await store.boxes({ provider, ...filter }, all)).items.map(({ id }) => id)
@@ -346,8 +346,8 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
         await store.addJob(job(a, { round }))
         const running = await only(a)
         await between()
-        const id = await store.finishJob(finishOf(running, owner, more))
-        expect(await store.result(id!)).toMatchObject({ provider: running.box.provider })
+        const stored = await store.finishJob(finishOf(running, owner, more))
+        expect(await store.result(stored!.id)).toMatchObject({ provider: running.box.provider })
         return await store.box(a)
       }
       const accepted = { result: resultOf({ claimVerdict: 'matches', inventory }), box: earned }
@@ -622,6 +622,29 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of [a, b]) await store.removeBox(id)
     })
 
+    test('attack 384: a run whose box was changed meanwhile ends no score of others', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      const round = 20_050_000 + 100 * n
+      const begin = async (number: number, id: string) => {
+        await store.openRound({ number, height: null, jobs: [job(id, { round: number })] })
+        return (await store.takeJobs(claim))[0]!
+      }
+      const inWindow = await begin(round, a)
+      await store.finishJob(finishOf(inWindow, owner))
+      await store.settle(round, inWindow.window)
+      for (const [number, change] of [
+        [round + 1, () => store.putBox(entry(b, { address: `ssh://root@moved-${n}:22` }))],
+        [round + 2, () => store.removeBox(b)],
+      ] as const) {
+        // As in a fleet without windows from now on.
+        const running = { ...(await begin(number, b)), window: null }
+        await change()
+        expect(await store.finishJob(finishOf(running, owner))).toMatchObject({ isOfBox: number === round + 2 })
+        expect(await store.box(a)).toMatchObject({ score: 100, current: true })
+      }
+      await store.removeBox(a)
+    })
+
     test('attack 324: what a proof apart does not show is lost, whenever the window of its box ends', async () => {
       for (const id of [a, b]) await store.putBox(entry(id, { claim: 'L4' }))
       let round = 20_100_000 + 100 * n
@@ -793,10 +816,11 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of ids) await store.putBox(entry(id))
       let round = 21_000_000 + 100 * n
       /** So many are done when their validator ends, and another takes what is left. */
-      const takenOver = async (done: number, places = 10) => {
+      const takenOver = async (done: number, places = 10, score = 100) => {
         await store.openRound({ number: ++round, height: null, jobs: ids.map((id) => job(id, { round })) })
         const taken = await store.takeJobs({ ...claim, holdMs: 0 })
-        for (const one of taken.slice(0, done)) await store.finishJob(finishOf(one, owner))
+        for (const one of taken.slice(0, done))
+          await store.finishJob(finishOf(one, owner, { box: { ...finishOf(one, '').box, score } }))
         return await store.takeJobs({ owner: 'validator-b', holdMs: 60_000, limit: places })
       }
       const end = async (jobs: readonly TakenJob[]) => {
@@ -815,6 +839,11 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       expect(await store.settle(round, null)).toBe(4)
       await end(late)
       expect(await counting()).toEqual([0, 1, 2, 3])
+      // Attack 387: those that are worth nothing have earned nothing.
+      const beside = await takenOver(4, 10, 0)
+      expect(beside.map(({ window }) => window)).toEqual([2])
+      await end(beside)
+      await store.settle(round, 2)
       // Where most are not done they begin anew.
       const most = await takenOver(2)
       expect(most.map(({ window }) => window)).toEqual([2, 2, 2])
@@ -956,7 +985,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
         const leased = await only(a)
         const outcome = reason === 'asked' ? 'rejected' : 'accepted'
         const result = resultOf({ outcome, runId: `r${n}${reason}`, certificate: 'text' })
-        ids.push((await store.finishJob(finishOf(leased, owner, { result })))!)
+        ids.push((await store.finishJob(finishOf(leased, owner, { result })))!.id)
       }
       await store.retain({ resultDays: 1, certificateDays: -1 })
       expect(await textOf(await store.certificate(`r${n}round`))).toBeNull()
@@ -1021,6 +1050,10 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const last = { outcome: 'accepted', code: null, at: expect.stringMatching(/^\d{4}-.*T.*\.\d{3}Z$/) }
       expect(await store.box(b)).toMatchObject({ models: ['L4', null, 'CPU'], last })
       expect(await store.box(a)).toMatchObject({ models: [], last: null })
+      // Attack 377: that it was rejected is all that there is to say of its claim.
+      await store.addJob(job(a, { round: n - 1 }))
+      const rejected = resultOf({ outcome: 'rejected', judgement: { claim: { text: 'L4', verdict: 'matches' } } })
+      await store.finishJob(finishOf(await only(a), owner, { result: rejected, box: failedBox }))
       await store.addJob(job(a, { round: n }))
       const result = resultOf({ runId: `dump${n}`, certificate: 'é'.repeat(1000), inventory })
       await store.finishJob(finishOf(await only(a), owner, { result }))

@@ -10,10 +10,10 @@ import { boxAlpha, isBoxDrawn } from '../../src/core/chain/transactions/boxes.ts
 import { productChecks } from '../../src/core/work/drilled/productChecks.ts'
 import { nativeSigner } from '../../src/drivers/system/nativeSigner.ts'
 import type { ChainNode } from '../../src/ports/chainNode.ts'
-import type { VrfLibrary } from '../../src/ports/vrf.ts'
 import { seededRandomness } from './seededRandomness.ts'
 import { testSigner } from './testSigner.ts'
 import { VirtualClock } from './virtualClock.ts'
+import { library } from './vrfLibrary.ts'
 
 /** What stands for a chunk where nobody cares what is multiplied. */
 export const standInChunk = (seed: Uint8Array, _k: number, index: number): Uint8Array =>
@@ -26,15 +26,12 @@ export type Answer = (data: Uint8Array) => Promise<Uint8Array | null>
 export class BoxWorld {
   readonly clock = new VirtualClock()
   readonly state: ChainState
-  readonly library: VrfLibrary
-  readonly keys
+  readonly keys = devnetKeys(0, library.vrf, nativeSigner)
   readonly beta: Uint8Array
   readonly vrfProof: Uint8Array
   slot = 3
 
-  constructor(library: VrfLibrary) {
-    this.library = library
-    this.keys = devnetKeys(0, library.vrf, nativeSigner)
+  constructor() {
     this.state = genesisState(devnetGenesis({ timeMs: 0n, authorities: 1 }, library.vrf))
     const alpha = boxAlpha(etaOf(this.state.view, 0n))
     this.beta = this.keys.vrfKey.evaluate(alpha)
@@ -52,7 +49,7 @@ export class BoxWorld {
   /** A box that answers by the rules, but for what its machine makes. */
   server(box: Signer, execute: Execute, peer = 'peer'): BoxServer {
     const node = { headState: async () => this.state, status: () => ({ slot: this.slot }) } as ChainNode
-    const { checkSignature, vrf, isAccountKey } = this.library
+    const { checkSignature, vrf, isAccountKey } = library
     const checks = {
       ...{ signature: checkSignature, vrf: vrf.verify, key: isAccountKey },
       ...productChecks(standInChunk),
@@ -71,7 +68,7 @@ export class BoxWorld {
   deps(request: CheckDeps['network']['request']): CheckDeps {
     return {
       ...{ network: { request }, clock: this.clock, randomness: seededRandomness(3), keys: this.keys },
-      ...{ genesisHash: this.state.genesisHash, checkSignature: this.library.checkSignature },
+      ...{ genesisHash: this.state.genesisHash, checkSignature: library.checkSignature },
       chunkAt: async (...asked) => standInChunk(...asked),
     }
   }

@@ -208,7 +208,7 @@ export class MemoryStore implements Queue {
     for (const job of followUps) this.#add(job)
     if (box.allocated) await this.setAllocated(box.id, true)
     this.results.push({ ...finish, round: mine.round, atUs: nowUs, countsUs: isPending ? null : nowUs })
-    return this.results.length
+    return { id: this.results.length, isOfBox: true }
   }
 
   async queue() {

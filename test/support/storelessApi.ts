@@ -5,6 +5,7 @@ import { createLiveRuns } from '../../src/apps/shared/createLiveRuns.ts'
 import { systemClock } from '../../src/drivers/system/systemClock.ts'
 import { textMetrics } from '../../src/drivers/system/textMetrics.ts'
 import type { Store } from '../../src/ports/store.ts'
+import { SILENT_LOG } from './silentLog.ts'
 
 const overview = { boxes: 0, byStatus: {}, byClaimVerdict: {}, resultsLastHour: 0 }
 const empty: Partial<Store> = {
@@ -22,7 +23,7 @@ export const storelessApi = (more: Partial<ApiDeps> = {}) =>
     store: empty as Store,
     live: createLiveRuns(),
     metrics: textMetrics(BOX_METRICS),
-    log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+    log: SILENT_LOG,
     clock: systemClock,
     decay: { freshMs: 1, halfLifeMs: 1 },
     catalogue: { models: [] } as Partial<ApiDeps['catalogue']> as ApiDeps['catalogue'],

@@ -5,6 +5,7 @@ import { type HttpBindings, serve } from '@hono/node-server'
 import { expect, test } from 'vitest'
 import { storelessApi } from '../../../test/support/storelessApi.ts'
 import { listenHttp } from '../../drivers/system/listenHttp.ts'
+import type { Store } from '../../ports/store.ts'
 import { createLiveRuns } from '../shared/createLiveRuns.ts'
 import type { ApiDeps } from './apiDeps.ts'
 
@@ -126,4 +127,18 @@ test('attacks 193 and 273: a connection has one request at a time, and what is s
   } finally {
     await door.close()
   }
+})
+
+test('attack 250: of a certificate no more is read than its reader takes', async () => {
+  let read = 0
+  const file = async function* () {
+    for (; read < 1000; read++) yield new Uint8Array(65_536)
+  }
+  const store = { certificate: async () => file() } as Partial<Store> as Store
+  const response = await storelessApi({ store }).request(`/v1/certificates/${'ab'.repeat(16)}`)
+  const reader = response.body!.getReader()
+  await reader.read()
+  expect(read).toBeLessThan(10)
+  await reader.cancel()
+  expect(read).toBeLessThan(10)
 })

@@ -43,6 +43,15 @@ describe('nextBoxState', () => {
     expect(nextBoxState(state, 'busy', full(0), rules)).toMatchObject({ status: 'failed', score: 0, failed: true })
   })
 
+  test('attack 378: busy does not hide a failure, or a claim that is not met', () => {
+    const failed = nextBoxState(start, 'rejected', full(0), rules)
+    const unmet = nextBoxState(start, 'accepted', full(5, 'weaker'), rules)
+    for (const earned of [full(0), light(false), light(true)]) {
+      expect(nextBoxState(failed, 'busy', earned, rules)).toMatchObject({ status: 'failed', busyInRow: 1 })
+      expect(nextBoxState(unmet, 'busy', earned, rules)).toMatchObject({ status: 'claim-unmet', busyInRow: 1 })
+    }
+  })
+
   test('attack 62: a light look between two full proofs does not make busy count from the start again', () => {
     let state: BoxState = nextBoxState(start, 'accepted', full(900), rules)
     for (let i = 0; i < 2; i++) {

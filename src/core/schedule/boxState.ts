@@ -68,8 +68,11 @@ export function nextBoxState(state: BoxState, outcome: Outcome, earned: Earned, 
   if (outcome !== 'busy') return failure({ ...missing, busyInRow: 0 })
   const busyInRow = state.busyInRow + 1
   if (busyInRow > rules.busyLimit) return failure({ ...missing, busyInRow })
-  return unscored({ ...missing, status: 'busy', busyInRow })
+  return unscored({ ...missing, status: isHeldAgainst(state) ? state.status : 'busy', busyInRow })
 }
+
+/** What was found out about a box does not end by its being busy (attack 378). */
+const isHeldAgainst = ({ status }: BoxState): boolean => status === 'failed' || status === 'claim-unmet'
 
 /**
  * A light proof shows a living box, not a fast one: it neither earns points nor wipes out a failure. Nor does it make busy

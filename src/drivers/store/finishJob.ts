@@ -97,10 +97,13 @@ export async function finishJob(finish: Finish): Promise<Statement> {
         inventory = coalesce(${result.inventory === null ? null : json(result.inventory)}::text::jsonb, inventory)
       from stored join before on before.id = stored.box_id
       where boxes.id = stored.box_id and coalesce(moves, 0) = ${job.box.moves}::int4
-      returning stored.id, box_id, boxes.provider, boxes.score, boxes.terms, boxes.score < before.score as fell, allocated
+      returning stored.id, stored.round, box_id, boxes.provider, boxes.score, boxes.terms, boxes.score < before.score as fell,
+        allocated, removed_at
     ), alone as (
-      update rounds set alone = true from stored
-      where number = stored.round and rounds.alone is distinct from true and ${hasEarned && box.score > 0}::boolean
+      -- Only what somebody has earned outdoes what others did (attack 384).
+      update rounds set alone = true from known
+      where number = known.round and removed_at is null and rounds.alone is distinct from true
+        and ${hasEarned && box.score > 0}::boolean
     ), failed as (
       insert into failures (box_id, provider, result_id, outcome, code)
       select box_id, provider, id, ${result.outcome}::text, ${result.code}::text from known where ${box.failed}::boolean
@@ -118,7 +121,7 @@ export async function finishJob(finish: Finish): Promise<Statement> {
         cross join lateral (select allocated and j.kind = 'full' as spared) of_it
       on conflict (round, box_id, kind, reason) ${words(REVIVE)}
     )
-    select id from stored`
+    select stored.id, known.id is not null as "isOfBox" from stored left join known on known.id = stored.id`
 }
 
 /** What a judgement names, device by device; a processor is known to be no card. */

@@ -4,9 +4,10 @@
  */
 export const CLAIMS_OF_OLD: readonly string[] = [
   `update results set claim_verdict = judgement #>> '{claim,verdict}'
-    where kind = 'full' and claim_verdict is null and judgement #>> '{claim,verdict}' is not null`,
+    where kind = 'full' and outcome <> 'rejected' and claim_verdict is null and judgement #>> '{claim,verdict}' is not null`,
   `update boxes set claim_verdict = r.claim_verdict from results r
     where r.id = boxes.last_accepted and boxes.claim_verdict is null and boxes.status in ('verified', 'busy')
+      and boxes.failures_in_row = 0
       and boxes.claim = r.judgement #>> '{claim,text}'`,
   `update boxes set status = case when claim_verdict is null then 'new' else 'claim-unmet' end
     where status = 'verified' and claim is not null and claim_verdict is distinct from 'matches'`,

@@ -175,7 +175,10 @@ const claim = ({ owner, holdMs, limit, places = limit, atWork, ...lane }: TakeRe
     where number in (select round from standing) and settled is distinct from true and not exists (
       select 1 from jobs w where w.round = number and w.window_no = rounds.window_no
         and w.id not in (select id from due where spared)
-      having count(*) filter (where w.state = 'done' and w.outcome = 'accepted')
+      -- Not those that are worth nothing: whoever has no card would keep a window that he is done in (attack 387).
+      having count(*) filter (where w.state = 'done' and w.outcome = 'accepted' and exists (
+            select 1 from boxes e where e.id = w.box_id and (e.pending ->> 'round')::int8 = w.round
+              and (e.pending ->> 'window')::int4 = w.window_no and (e.pending ->> 'score')::int8 > 0))
           >= greatest(1, count(*) filter (where w.state <> 'done'))
         or bool_or(w.state = 'leased' and w.lease_until >= (select t from clock) and w.id not in (select id from whole)))
     returning number, window_no

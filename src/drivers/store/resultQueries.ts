@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import type { ProviderSpec, ResultRecord, ResultSummary, Store } from '../../ports/store.ts'
+import type { ProviderSpec, ResultRecord, ResultSummary, Store, StoredResult } from '../../ports/store.ts'
 import { codeOf } from '../system/codeOf.ts'
 import { CURRENT } from './boxQueries.ts'
 import { fault } from './faults.ts'
@@ -27,8 +27,8 @@ const SUMMARY = `r.id, r.round, r.box_id as "boxId", r.provider, r.kind, r.reaso
 export function resultQueries(db: Database) {
   return {
     async finishJob(finish) {
-      const [row] = await db.query<{ id: number }>(await finishJob(finish)).catch(refuseForGood)
-      return row?.id ?? null
+      const [row] = await db.query<StoredResult>(await finishJob(finish)).catch(refuseForGood)
+      return row ?? null
     },
     async result(id) {
       const [result] = await db.query<ResultRecord>(sql`

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NodeWorld } from '../../../../test/support/chainNodes.ts'
 import { changedAt, hostileValues, type Json, leavesOf } from '../../../../test/support/leaves.ts'
 import { testSigner } from '../../../../test/support/testSigner.ts'
+import { library } from '../../../../test/support/vrfLibrary.ts'
 import { fromHex, toHex } from '../../../core/bytes/hex.ts'
 import { sha256 } from '../../../core/bytes/sha256.ts'
 import { devnetKeys } from '../../../core/chain/devnetGenesis.ts'
@@ -11,7 +12,6 @@ import { signTx } from '../../../core/chain/signTx.ts'
 import { decodeExactly, HeaderType } from '../../../core/chain/ssz.ts'
 import { boxAddMessage } from '../../../core/chain/transactions/boxes.ts'
 import { BoxAddType, TransferType } from '../../../core/chain/transactions/payloads.ts'
-import { openVrf } from '../../../drivers/sodium/openVrf.ts'
 import { scoreJson, scoreLines } from '../../../main/chain/chainViews.ts'
 import { NodeClient } from '../../../main/chain/nodeClient.ts'
 import { sendPayment, untilFinal } from '../../../main/chain/sendTx.ts'
@@ -28,8 +28,7 @@ const logged: string[] = []
 const note = (message: string) => void logged.push(message)
 
 beforeAll(async () => {
-  const library = await openVrf()
-  world = new NodeWorld(library, 1)
+  world = new NodeWorld(1)
   node = await world.start(0)
   rich = devnetKeys(3, library.vrf).signer
   deps = {

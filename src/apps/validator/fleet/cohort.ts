@@ -65,23 +65,13 @@ interface Member {
   gone: boolean
   /** What is left of the time that it may keep others waiting. */
   leftMs: number
-  /** We check what it has calibrated, or wait until that of others is checked. */
-  checked: boolean
   /** While others wait for it. */
   late: { readonly fromUs: number; readonly came: AbortController } | null
   /** What its run leaves behind is stored, or it has been silent for so long that the others do not wait for it. */
   ended: boolean
 }
 
-const newMember = (): Member => ({
-  slots: [],
-  at: -1,
-  gone: false,
-  leftMs: LATE_MS,
-  checked: false,
-  late: null,
-  ended: false,
-})
+const newMember = (): Member => ({ slots: [], at: -1, gone: false, leftMs: LATE_MS, late: null, ended: false })
 
 /**
  * Boxes that are measured in one window (§8): the clock of every part starts for all of them at the same moment, and so do
@@ -98,7 +88,7 @@ export class Cohort {
   readonly #over = new AbortController()
   /** While any are waited for. */
   readonly #late: Stopwatch
-  /** While we check what any have calibrated. */
+  /** While we check what any have calibrated, or they wait until that of others is checked. */
   readonly #checks: Stopwatch
 
   #settle = () => {}
@@ -127,19 +117,15 @@ export class Cohort {
     const opened = (ms: number) => within(this.#clock, ms, this.#start.opened)
     await opened(limitMs)
     const leftMs = () => Math.min(ALL_LATE_MS, this.#checks.ms) - this.#late.ms
-    this.#late.start()
+    this.#late.set(this, true)
     while (this.#start.openedUs === null && leftMs() > 0) await opened(Math.max(leftMs(), SOONEST_LOOK_MS))
-    this.#late.stop()
+    this.#late.set(this, false)
     this.#start.release()
   }
 
   /** Whether we check what it has calibrated. */
-  check(job: number, checked: boolean): void {
-    const member = this.#members.get(job)!
-    if (checked === member.checked || (checked && member.gone)) return
-    member.checked = checked
-    if (checked) this.#checks.start()
-    else this.#checks.stop()
+  check(job: number, isChecked: boolean): void {
+    this.#checks.set(job, isChecked && !this.#members.get(job)!.gone)
   }
 
   /** Fulfilled when the first part may begin; only then is it known who is late. */
@@ -238,7 +224,7 @@ export class Cohort {
     const came = new AbortController()
     const fromUs = this.#clock.monotonicUs()
     member.late = { fromUs, came }
-    this.#late.start()
+    this.#late.set(member, true)
     const allLeftMs = ALL_LATE_MS - this.#late.ms
     void this.#clock.sleep(Math.max(0, Math.min(member.leftMs, allLeftMs)), came.signal).then(
       () => this.giveUp(job),
@@ -251,6 +237,6 @@ export class Cohort {
     member.leftMs -= (this.#clock.monotonicUs() - member.late.fromUs) / 1000
     member.late.came.abort()
     member.late = null
-    this.#late.stop()
+    this.#late.set(member, false)
   }
 }

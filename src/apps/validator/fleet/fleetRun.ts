@@ -13,7 +13,7 @@ import { Stopwatch } from './stopwatch.ts'
 /** Of the silence that counts as hanging: whoever ends after so long without being ready has kept us waiting too. */
 const WAITED_SHARE = 1 / 4
 
-/** A run that waits for its cohort when its time seems over is looked at again no sooner. */
+/** A run whose time seems over is looked at again no sooner; so much a limit may be off, too, since timers are. */
 const SOONEST_LOOK_MS = 1_000
 
 /** A few lines a second per run are enough for those who watch. */
@@ -60,11 +60,11 @@ export class FleetRun {
   }
 
   /**
-   * With a fault the box is to blame, unless we are slow to check its answers and its own time is within the limit that ran
-   * out (attack 375); without one its job goes back to the queue.
+   * With a fault the box is to blame, unless its own time is within the limit that ran out: then our checks have used it up
+   * (attacks 375, 379). Without one its job goes back to the queue.
    */
   stop(reason?: TouchstoneError, limitMs = 0): void {
-    const isOurs = this.#checks.isRunning && !this.stalled && this.#ownMs < limitMs
+    const isOurs = !this.stalled && this.#ownMs < limitMs - SOONEST_LOOK_MS
     this.#stop.abort(isOurs ? fault('CHECKS_TOO_SLOW') : reason)
   }
 
@@ -90,10 +90,10 @@ export class FleetRun {
     const { clock, verify, rules } = this.#fleet
     const beforeStart: Parameters<typeof verify>[1]['beforeStart'] = async (moment) => {
       this.stepUs = null
-      this.#waits.start()
+      this.#waits.set(this, true)
       await cohort.beforeStart(job.id, moment, signal)
       this.stepUs = clock.monotonicUs()
-      this.#waits.stop()
+      this.#waits.set(this, false)
     }
     // Whatever hangs on to the signal or not: its place in the fleet is free when the signal fires.
     const onStep = (step: Step) => this.#onStep(step)
@@ -140,8 +140,7 @@ export class FleetRun {
     const nowUs = clock.monotonicUs()
     const isOurs = step.step === 'check' || step.step === 'verify'
     this.stepUs = isOurs ? null : nowUs
-    if (isOurs && !this.#checks.isRunning) this.#checks.start()
-    if (!isOurs && this.#checks.isRunning) this.#checks.stop()
+    this.#checks.set(this, isOurs)
     this.cohort.check(this.job.id, step.step === 'check')
     if (step.step === 'detected') proverStarted(round)
     if (step.step === this.#told?.step && nowUs - this.#told.atUs < TELL_EVERY_US) return

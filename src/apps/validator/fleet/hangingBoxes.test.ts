@@ -206,6 +206,23 @@ describe('attack 356: calibrations that wait to be checked', () => {
     ])
   })
 
+  test.each([
+    ['the start', ['a', 'b', 'c', 'slow'], { checkMs: 140_000 }],
+    ['its run', ['a', 'slow'], { checkMs: 60_000, jobLimitMs: 70_000 }],
+  ])('attack 379: nor has failed who still computes, in its own time, when %s is over', async (_, ids, limits) => {
+    const slow = (clock: VirtualClock) =>
+      tampered(card('', clock), {
+        async onOrder(order, line) {
+          if (order.type === 'challenge') await clock.sleep(40_000)
+          await line.order(order)
+        },
+      })
+    const programOf = (id: string, clock: VirtualClock) => (id === 'slow' ? slow(clock) : card(id, clock))
+    const { results } = await play(ids, programOf, { ...rules, ...limits })
+    const ends = results('slow').map(({ result, box }) => [result.code, box.failed, box.missed, box.stalls])
+    expect(ends).toEqual([['CHECKS_TOO_SLOW', false, 0, 0]])
+  })
+
   test('do not excuse who keeps us waiting after them', async () => {
     const dawdles = (clock: VirtualClock) => {
       let challenges = 0

@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { testDeps, testRules } from '../../../../test/support/fleetKit.ts'
 import { honestProgram, tampered } from '../../../../test/support/inProcessBox.ts'
+import { MemoryStore } from '../../../../test/support/memoryStore.ts'
 import { ReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
-import { CARD, Card, cardOn, engine, play } from '../../../../test/support/playFleet.ts'
-import type { VirtualClock } from '../../../../test/support/virtualClock.ts'
+import { CARD, Card, cardOn, engine, forever, play } from '../../../../test/support/playFleet.ts'
+import { entry, job } from '../../../../test/support/storeFixtures.ts'
+import { VirtualClock } from '../../../../test/support/virtualClock.ts'
 import { PRESETS } from '../../../core/params/presets.ts'
 import { fault } from '../../../drivers/gpu/cuda/faults.ts'
 import type { OnRoot, SeriesTask } from '../../../ports/device.ts'
+import { fault as appFault } from '../../shared/faults.ts'
+import { Cohort } from './cohort.ts'
+import { FleetRun } from './fleetRun.ts'
 
 const honest = (clock: VirtualClock) => honestProgram({ devices: [cardOn(new Card(clock))] })
 const isFirstHour = (clock: VirtualClock) => clock.wallTime().getTime() < Date.UTC(2026, 0, 1, 1)
@@ -74,6 +80,20 @@ describe('attack 375: who comes to its checks within a second after its time', (
       },
     })
   }
+
+  test('or whom a timer ends a moment too soon, is not excused', async () => {
+    const clock = new VirtualClock()
+    const store = new MemoryStore([entry('late')], clock)
+    await store.openRound({ number: 1, height: null, jobs: [job('late')] })
+    const [taken] = await store.takeJobs({ owner: 'v', holdMs: 1, limit: 1 })
+    const deps = testDeps(store.asStore, (_, __, signal) => forever(signal), { clock })
+    const fleet = { ...deps, rules: await testRules(), proverStarted: () => {}, releaseRuns: async () => true }
+    const run = new FleetRun(taken!, new Cohort([taken!.id], 1_000_000, clock), fleet)
+    const left = run.verify()
+    await clock.sleep(49_999)
+    run.stop(appFault('WINDOW_MISSED'), 50_000)
+    expect((await left)?.told.code).toBe('WINDOW_MISSED')
+  })
 
   test('has missed the start', async () => {
     const programOf = (id: string, clock: VirtualClock) =>

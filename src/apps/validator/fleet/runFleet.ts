@@ -183,9 +183,9 @@ class Fleet {
     const { store } = this.#deps
     const context = { store, rules: this.#rules, isAlone: cohort.size === 1, stalled }
     const finish = await this.#surely(() => finishOf(job, told, report, context))
-    const resultId = await this.#surely(() => store.finishJob(finish))
-    if (resultId === null) this.#lost(job)
-    else tellFinish(job, finish, resultId, this.#deps)
+    const stored = await this.#surely(() => store.finishJob(finish))
+    if (stored === null) this.#lost(job)
+    else tellFinish(job, finish, stored, this.#deps)
   }
 
   /** A result that cannot be stored becomes a fault of ours, so that its job ends. */

@@ -1,9 +1,9 @@
 import type { Clock } from '../../../ports/clock.ts'
 
-/** How long something has gone on in all, however often at once. */
+/** How long something has gone on in all, for one or for several at once. */
 export class Stopwatch {
   readonly #clock: Clock
-  #count = 0
+  readonly #running = new Set<unknown>()
   #sinceUs = 0
   #pastUs = 0
 
@@ -11,19 +11,17 @@ export class Stopwatch {
     this.#clock = clock
   }
 
-  get isRunning(): boolean {
-    return this.#count > 0
-  }
-
   get ms(): number {
-    return (this.#pastUs + (this.isRunning ? this.#clock.monotonicUs() - this.#sinceUs : 0)) / 1000
+    return (this.#pastUs + (this.#running.size > 0 ? this.#clock.monotonicUs() - this.#sinceUs : 0)) / 1000
   }
 
-  start(): void {
-    if (this.#count++ === 0) this.#sinceUs = this.#clock.monotonicUs()
-  }
-
-  stop(): void {
-    if (--this.#count === 0) this.#pastUs += this.#clock.monotonicUs() - this.#sinceUs
+  /** Once for each: that it goes on, or does no longer, may be told again. */
+  set(whose: unknown, goesOn: boolean): void {
+    const wasRunning = this.#running.size > 0
+    if (goesOn) this.#running.add(whose)
+    else this.#running.delete(whose)
+    const isRunning = this.#running.size > 0
+    if (isRunning && !wasRunning) this.#sinceUs = this.#clock.monotonicUs()
+    if (wasRunning && !isRunning) this.#pastUs += this.#clock.monotonicUs() - this.#sinceUs
   }
 }

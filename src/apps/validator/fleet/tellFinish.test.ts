@@ -22,7 +22,8 @@ test('attack 324: whoever watches is told the points that a run gives or takes, 
     { score: 100, scored: false, atMost: 120 },
     { score: 60, scored: false, atMost: 60 },
   ]
-  for (const way of ways) tellFinish(alone, finishOf(alone, 'v', { box: { ...box, ...way } }), 1, deps)
+  for (const way of ways)
+    tellFinish(alone, finishOf(alone, 'v', { box: { ...box, ...way } }), { id: 1, isOfBox: true }, deps)
   expect(told).toEqual([70, null, null, 60])
 })
 
@@ -34,11 +35,21 @@ test('attack 363: points that wait for the end of their window are no score yet'
   const deps = testDeps(store.asStore, () => Promise.reject(new Error('unasked')))
   const told: unknown[] = []
   deps.live.subscribe((event) => told.push(event))
-  tellFinish(taken!, finishOf(taken!, 'v'), 1, deps)
-  tellFinish(taken!, finishOf(taken!, 'v', { result: resultOf({ outcome: 'rejected' }), box: failedBox }), 2, deps)
+  tellFinish(taken!, finishOf(taken!, 'v'), { id: 1, isOfBox: true }, deps)
+  tellFinish(
+    taken!,
+    finishOf(taken!, 'v', { result: resultOf({ outcome: 'rejected' }), box: failedBox }),
+    { id: 2, isOfBox: true },
+    deps,
+  )
+  // Attack 384: of a box that was changed meanwhile nothing is earned.
+  for (const window of [taken!.window, null])
+    tellFinish({ ...taken!, window }, finishOf({ ...taken!, window }, 'v'), { id: 3, isOfBox: false }, deps)
   const expected = [
     { score: null, waiting: 100 },
     { score: 0, waiting: null },
+    { score: null, waiting: null },
+    { score: null, waiting: null },
   ]
   expect(told).toMatchObject(expected)
   expect(deps.lines.map(({ fields }) => fields)).toMatchObject(expected)

@@ -1,11 +1,11 @@
-import { type Finish, type TakenJob, waitsForWindow } from '../../../ports/store.ts'
+import { type Finish, type StoredResult, type TakenJob, waitsForWindow } from '../../../ports/store.ts'
 import type { FleetDeps } from './fleet.ts'
 
 /** A stored result, for those who count, read the log or watch. */
 export function tellFinish(
   { boxId, round, kind, attempt, box: before }: TakenJob,
   finish: Finish,
-  resultId: number,
+  { id: resultId, isOfBox }: StoredResult,
   { metrics, log, live }: Pick<FleetDeps, 'metrics' | 'log' | 'live'>,
 ): void {
   const { result, box } = finish
@@ -14,9 +14,9 @@ export function tellFinish(
   metrics.observe('touchstone_run_seconds', seconds, { kind })
   if (outcome === 'rejected') metrics.add('touchstone_rejections_total', { code: code ?? 'none' })
   else if (outcome !== 'accepted') metrics.add('touchstone_faults_total', { code: code ?? 'none' })
-  // Until its window is over it is no score, and it may never be one (attack 363).
-  const waiting = waitsForWindow(finish) ? box.score : null
-  const score = waiting === null && (box.scored || box.score < before.score) ? box.score : null
+  // Until its window is over it is no score, and it may never be one (attack 363). Of a box that was changed it is none.
+  const waiting = isOfBox && waitsForWindow(finish) ? box.score : null
+  const score = isOfBox && waiting === null && (box.scored || box.score < before.score) ? box.score : null
   const told = { box: boxId, round, kind, attempt, outcome, code, claimVerdict, score, waiting, seconds }
   if (outcome !== 'accepted') log.warn('box not verified', told)
   else if (claimVerdict === null || claimVerdict === 'matches') log.info('box verified', told)

@@ -17,24 +17,36 @@ export async function openWorkspace(session: SshSession, keep: boolean, signal: 
   const { channel, facts } = await startScript(session, asked, signal)
   try {
     channel.resume()
-    return workspaceOf(session, channel, parseFacts(facts))
+    const place = placeOf(parseFacts(facts))
+    if (place === null)
+      throw fault('BOX_NOT_WRITABLE', {
+        address: session.address,
+        tried: 'the home directory and the folder for temporary files',
+      })
+    return workspaceOf(session, channel, place)
   } catch (error) {
     channel.close()
     throw error
   }
 }
 
-const parseFacts = (text: string): ReadonlyMap<string, string> =>
+export const parseFacts = (text: string): ReadonlyMap<string, string> =>
   new Map([...text.matchAll(/^(\S+) (.*)$/gm)].map(([, name, value]) => [name!, value!]))
 
-function workspaceOf(session: SshSession, channel: ClientChannel, facts: ReadonlyMap<string, string>) {
-  const folder = facts.get('work') ?? 'none'
-  const base = facts.get('base') ?? ''
-  if (folder === 'none' || !folder.startsWith('/') || folder.length > 1024 || !folder.startsWith(base))
-    throw fault('BOX_NOT_WRITABLE', {
-      address: session.address,
-      tried: 'the home directory and the folder for temporary files',
-    })
+/** What no command could name would be our fault later, and cost the box nothing (attack 383). */
+const PATH = /^\/[^\p{Cc}\p{Cs}]{0,1023}$/u
+
+/** The folder that a box says it has made, and what else it says there; null if that is none. */
+export function placeOf(facts: ReadonlyMap<string, string>) {
+  const [folder, base] = [facts.get('work') ?? '', facts.get('base') ?? '']
+  return PATH.test(folder) && folder.startsWith(base) ? { folder, base, facts } : null
+}
+
+function workspaceOf(
+  session: SshSession,
+  channel: ClientChannel,
+  { folder, base, facts }: NonNullable<ReturnType<typeof placeOf>>,
+) {
   const freeKiB = Number(facts.get('freeKiB') || Number.NaN)
   const closed = new Promise((resolve) => channel.once('close', resolve))
   return {
