@@ -16,10 +16,10 @@ import { TransferType } from '../src/core/chain/transactions/payloads.ts'
 import { proveScore, sealRound } from '../src/core/ledger/roundRecord.ts'
 import { chainLedger } from '../src/drivers/ledger/chainLedger.ts'
 import { isPublishedCall } from '../src/drivers/ledger/evm/roundsContract.ts'
-import { openVrf } from '../src/drivers/sodium/openVrf.ts'
 import { NodeWorld } from './support/chainNodes.ts'
 import { type Given, optionsOf, runCommand } from './support/runCommand.ts'
 import { testSigner } from './support/testSigner.ts'
+import { library } from './support/vrfLibrary.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-ledger-options-'))
 const write = (name: string, content: string): string => {
@@ -58,8 +58,7 @@ let node: RunningNode
 let [chain, ours, evm] = ['', '', '']
 const servers: ReturnType<typeof serve>[] = []
 beforeAll(async () => {
-  const library = await openVrf()
-  const world = new NodeWorld(library, 1)
+  const world = new NodeWorld(1)
   node = await world.start(0)
   const { signal } = new AbortController()
   const access = accessTo(node)

@@ -9,10 +9,19 @@ export type Judged = 'accept' | 'ignore' | 'reject'
 export interface NetworkHandlers {
   /** A message that came by gossip. It is forwarded when this says `accept`, never before. */
   onMessage(topic: Topic, data: Uint8Array, from: string): Promise<Judged>
-  /** The answer to a question, or null for none: who asked so loses standing. */
+  /** The answer to a question, or null if no honest node asks it: who did loses standing. Who is refused by a throw does not. */
   onRequest(data: Uint8Array, from: string): Promise<Uint8Array | null>
   /** A peer that can be asked from now on. */
   onPeer(peer: string): void
+}
+
+/** Of a node that only asks: what it is told goes no further, and who asks it hears nothing. */
+export const ASKS_ONLY: NetworkHandlers = {
+  onMessage: async () => 'ignore',
+  onRequest: async () => {
+    throw new Error('nothing is answered here')
+  },
+  onPeer: () => {},
 }
 
 /** The most that is read of an answer, and how long it may take. */

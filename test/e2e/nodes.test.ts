@@ -12,8 +12,14 @@ test('four processes: lottery, finality over libp2p, a kill, a partition, a late
   const all = [0, 1, 2, 3]
   await network.untilFinal(all, 3)
 
-  const visitor = await network.visitor()
-  await eventually(() => visitor.peers().length > 0)
+  let heard = 0
+  const onMessage = async () => {
+    heard++
+    return 'ignore' as const
+  }
+  const visitor = await network.visitor({ onMessage })
+  // Who is connected may not listen yet; who talks to us does.
+  await eventually(() => heard > 0)
   const payment = await network.pay(visitor, 9, 0)
 
   await network.nodes[3]!.kill()

@@ -127,6 +127,17 @@ export function networkSuite(
       await eventually(() => three.network.peers().length === 0)
     })
 
+    test('who asks a node that answers nothing hears nothing and keeps its standing', async () => {
+      const [one, two] = (await line(2)) as [Listener, Listener]
+      two.answer = () => {
+        throw new Error('nothing is answered here')
+      }
+      for (let i = 0; i < 2 * MOST_FAULTS; i++)
+        expect(await one.network.request(two.network.id, bytes('well'), LIMITS)).toBeNull()
+      expect(two.network.peers()).toEqual([one.network.id])
+      expect(await two.network.request(one.network.id, bytes('well'), LIMITS)).toEqual(bytes('well!'))
+    })
+
     test('a message longer than any may be is not sent', async () => {
       const [one] = (await line(2)) as [Listener, Listener]
       await expect(one.network.publish('blocks', new Uint8Array(MOST_MESSAGE_BYTES + 1))).rejects.toThrow(RangeError)

@@ -1,3 +1,4 @@
+import { afterEach } from 'vitest'
 import { type NodeDeps, RunningNode } from '../../src/apps/node/node.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
 import type { Checks } from '../../src/core/chain/chainState.ts'
@@ -9,30 +10,27 @@ import { MemoryHub } from '../../src/drivers/p2p/memoryHub.ts'
 import { nativeSigner } from '../../src/drivers/system/nativeSigner.ts'
 import type { ChainStore } from '../../src/ports/chainStore.ts'
 import type { Log } from '../../src/ports/log.ts'
-import type { VrfLibrary } from '../../src/ports/vrf.ts'
+import { SILENT_LOG } from './silentLog.ts'
 import { VirtualClock } from './virtualClock.ts'
+import { library } from './vrfLibrary.ts'
 
-const checksOf = (library: VrfLibrary): Checks => ({
-  signature: library.checkSignature,
-  vrf: library.vrf.verify,
-  key: library.isAccountKey,
-  patch: () => false,
-  terms: () => false,
-  live: () => true,
-})
-
-const silent = () => {}
+/** The nodes of a test, which end with it. */
+export function nodesOfTest(): RunningNode[] {
+  const nodes: RunningNode[] = []
+  afterEach(async () => {
+    await Promise.all(nodes.splice(0).map((node) => node.close()))
+  })
+  return nodes
+}
 
 /** Nodes of one devnet in this process, on a virtual clock. */
 export class NodeWorld {
   readonly clock = new VirtualClock()
   readonly hub = new MemoryHub()
   readonly genesis: Genesis
-  readonly library: VrfLibrary
   readonly logged: string[] = []
 
-  constructor(library: VrfLibrary, authorities: number, params: Partial<ChainParams> = {}, task?: GenesisProject) {
-    this.library = library
+  constructor(authorities: number, params: Partial<ChainParams> = {}, task?: GenesisProject) {
     const timeMs = BigInt(this.clock.wallTime().getTime())
     this.genesis = devnetGenesis({ timeMs, authorities, params, ...(task && { task }) }, library.vrf)
   }
@@ -41,8 +39,9 @@ export class NodeWorld {
     return toHex(genesisHash(this.genesis))
   }
 
-  get checks(): Checks {
-    return checksOf(this.library)
+  readonly checks: Checks = {
+    ...{ signature: library.checkSignature, vrf: library.vrf.verify, key: library.isAccountKey },
+    ...{ patch: () => false, terms: () => false, live: () => true },
   }
 
   store(): Promise<ChainStore> {
@@ -54,14 +53,14 @@ export class NodeWorld {
     const name = account === null ? 'follower' : `node-${account}`
     const note = (level: string) => (message: string, fields?: object) =>
       void this.logged.push(`${name} ${level} ${message} ${JSON.stringify(fields ?? {})}`)
-    const log: Log = { debug: silent, info: silent, warn: note('warn'), error: note('error') }
+    const log: Log = { ...SILENT_LOG, warn: note('warn'), error: note('error') }
     return await RunningNode.start({
       genesis: this.genesis,
       store: store ?? (await this.store()),
       checks: this.checks,
       clock: this.clock,
       log,
-      keys: account === null ? null : devnetKeys(account, this.library.vrf, nativeSigner),
+      keys: account === null ? null : devnetKeys(account, library.vrf, nativeSigner),
       connect: (handlers) => this.hub.join(handlers, name),
       ...more,
     })

@@ -10,7 +10,7 @@ import { TransferType } from '../../src/core/chain/transactions/payloads.ts'
 import { openLibp2pNetwork } from '../../src/drivers/p2p/libp2pNetwork.ts'
 import { openVrf } from '../../src/drivers/sodium/openVrf.ts'
 import { nativeSigner } from '../../src/drivers/system/nativeSigner.ts'
-import type { Network, NetworkHandlers } from '../../src/ports/network.ts'
+import { ASKS_ONLY, type Network, type NetworkHandlers } from '../../src/ports/network.ts'
 import { type CuttingRelay, startCuttingRelay } from './cuttingRelay.ts'
 import { freePort } from './freePort.ts'
 import { NodeProcess } from './nodeProcess.ts'
@@ -86,7 +86,7 @@ export class NodeNetwork {
         secret: crypto.getRandomValues(new Uint8Array(32)),
         ...{ host: '127.0.0.1', port: 0, isDiscovering: false, bootstrap: [`127.0.0.1:${this.ports[0]}`] },
       },
-      { onMessage: async () => 'ignore', onRequest: async () => null, onPeer: () => {}, ...handlers },
+      { ...ASKS_ONLY, ...handlers },
     )
     onTestFinished(() => network.close())
     return network

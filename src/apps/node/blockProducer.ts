@@ -36,9 +36,7 @@ export class BlockProducer {
 
   /** The state after the head, its epochs ended up to that of the slot. */
   async stateFor(slot: bigint): Promise<ChainState> {
-    const state = await this.deps.keeper.headState()
-    // Nobody can build on what stood still for longer (§3.2.13): its epochs are not worked through.
-    return slot / state.params.epochSlots > state.view.epoch + WEEK ? state : stateAtSlot(state, slot)
+    return reached(await this.deps.keeper.headState(), slot)
   }
 
   /** Makes a block of this slot if the account may, takes it and tells others. */
@@ -46,7 +44,8 @@ export class BlockProducer {
     const { keys, checks, log, keeper, pool } = this.deps
     if (keys === null || Math.max(keeper.head.slot, this.lastMade) >= slot) return
     const at = BigInt(slot)
-    const [there, state] = [await this.stateFor(at), await keeper.headState()]
+    const state = await keeper.headState()
+    const there = reached(state, at)
     if (there.view.epoch < at / there.params.epochSlots) return
     const right = rightTo(there, keys, at, isPrimary)
     if (right === null) return
@@ -60,3 +59,7 @@ export class BlockProducer {
     if (result?.kind === 'added') await network.publish('blocks', made.bytes)
   }
 }
+
+/** Nobody can build on what stood still for longer than a week (§3.2.13): its epochs are not worked through. */
+const reached = (state: ChainState, slot: bigint): ChainState =>
+  slot / state.params.epochSlots > state.view.epoch + WEEK ? state : stateAtSlot(state, slot)

@@ -1,5 +1,6 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { type Answer, BoxWorld } from '../../../test/support/boxWorld.ts'
+import { SILENT_LOG } from '../../../test/support/silentLog.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { sha256 } from '../../core/bytes/sha256.ts'
@@ -12,19 +13,12 @@ import { BoxReportType, BoxType, ReportCommitType } from '../../core/chain/state
 import { boxDraw, isBoxDrawn, reportCommitment } from '../../core/chain/transactions/boxes.ts'
 import { ReportType, RevealType } from '../../core/chain/transactions/payloads.ts'
 import { decodeBoxes, decodeBoxQuestion, encodeBoxes, NO_ANSWER } from '../../core/chain/wire/boxQuestions.ts'
-import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import type { ChainEvent, ChainNode } from '../../ports/chainNode.ts'
-import type { VrfLibrary } from '../../ports/vrf.ts'
 import { BoxJudge } from './boxJudge.ts'
-
-let library: VrfLibrary
-beforeAll(async () => {
-  library = await openVrf()
-})
 
 let world: BoxWorld
 beforeEach(() => {
-  world = new BoxWorld(library)
+  world = new BoxWorld()
 })
 
 /** For an account, with what the validator has said of them. */
@@ -75,7 +69,7 @@ async function judged(peers: Readonly<Record<string, Answer>>): Promise<Readonly
       resolve()
     }
     const network = { peers: () => Object.keys(peers), request: (peer: string, data: Uint8Array) => peers[peer]!(data) }
-    const log = { debug: () => {}, info, warn: fail, error: fail }
+    const log = { ...SILENT_LOG, info, warn: fail, error: fail }
     new BoxJudge({ ...world.deps(network.request), node, network, log, ...forgetful })
     hearOfBlock()
   })
@@ -92,8 +86,13 @@ async function begins(slots: readonly number[]): Promise<number | null> {
     begun ??= at.slot
     return null
   }
-  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-  new BoxJudge({ ...world.deps(request), node, network: { peers: () => ['peer'], request }, log, ...forgetful })
+  new BoxJudge({
+    ...world.deps(request),
+    node,
+    network: { peers: () => ['peer'], request },
+    log: SILENT_LOG,
+    ...forgetful,
+  })
   for (const slot of slots) {
     at.slot = slot
     hearOfBlock()
@@ -177,7 +176,6 @@ describe('a validator', () => {
       read: () => kept.at(-1) ?? new Uint8Array(0),
       write: (bytes: Uint8Array) => void kept.push(bytes),
     }
-    const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
     const request = async () => null
     /** What is sent first after a start in this slot. */
     const startIn = async (slot: number) => {
@@ -185,7 +183,7 @@ describe('a validator', () => {
       const { node, at, hearOfBlock } = nodeOf(world.state, (tx) => void sent.push(decodeTx(tx)!))
       at.slot = slot
       const judge = new BoxJudge({
-        ...{ ...world.deps(request), node, network: { peers: () => [], request }, log },
+        ...{ ...world.deps(request), node, network: { peers: () => [], request }, log: SILENT_LOG },
         ...{ keep: () => {}, unshown },
       })
       hearOfBlock()

@@ -1,5 +1,6 @@
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Answer, BoxWorld, type Execute, standInChunk } from '../../../test/support/boxWorld.ts'
+import { library } from '../../../test/support/vrfLibrary.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { sha256 } from '../../core/bytes/sha256.ts'
 import { devnetKeys } from '../../core/chain/devnetGenesis.ts'
@@ -13,21 +14,14 @@ import {
   NO_ANSWER,
 } from '../../core/chain/wire/boxQuestions.ts'
 import type { ChunkAt } from '../../core/work/drilled/productChecks.ts'
-import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import { nativeSigner } from '../../drivers/system/nativeSigner.ts'
-import type { VrfLibrary } from '../../ports/vrf.ts'
 import { checkBoxes } from './checkBoxes.ts'
-
-let library: VrfLibrary
-beforeAll(async () => {
-  library = await openVrf()
-})
 
 let world: BoxWorld
 let box: Signer
 let other: Signer
 beforeEach(() => {
-  world = new BoxWorld(library)
+  world = new BoxWorld()
   box = world.boxes(1)[0]!
   other = world.boxes(1, false)[0]!
 })

@@ -1,17 +1,13 @@
 import fc from 'fast-check'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Answer, BoxWorld, type Execute, standInChunk } from '../../../test/support/boxWorld.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { operationsOf } from '../../core/work/drilled/productTask.ts'
-import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import { checkBoxes } from './checkBoxes.ts'
 import { CHECK_K } from './checkSizes.ts'
 
-let world: BoxWorld
-beforeAll(async () => {
-  world = new BoxWorld(await openVrf())
-})
+const world = new BoxWorld()
 
 const orderOf = ({ publicKey }: Signer) => ({
   ...{ peer: toHex(publicKey), box: publicKey, epoch: 0n, vrfProof: world.vrfProof },

@@ -3,6 +3,7 @@ import { NodeWorld } from '../../../test/support/chainNodes.ts'
 import { seededRandomness } from '../../../test/support/seededRandomness.ts'
 import { testEngine } from '../../../test/support/testEngine.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
+import { library } from '../../../test/support/vrfLibrary.ts'
 import { ascii } from '../../core/bytes/bytes.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { sha256 } from '../../core/bytes/sha256.ts'
@@ -14,19 +15,15 @@ import { decodeBoxes, encodeBoxes, isBoxQuestion } from '../../core/chain/wire/b
 import type { TileEngine } from '../../core/proof/tileEngine.ts'
 import { productChecks } from '../../core/work/drilled/productChecks.ts'
 import { productChunk } from '../../core/work/drilled/productTask.ts'
-import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import { nativeSigner } from '../../drivers/system/nativeSigner.ts'
-import type { VrfLibrary } from '../../ports/vrf.ts'
 import { BoxJudge } from './boxJudge.ts'
 import { BoxServer } from './boxServer.ts'
 import { CHECK_K } from './checkSizes.ts'
 import { Driller } from './driller.ts'
 import type { RunningNode } from './node.ts'
 
-let library: VrfLibrary
 let engine: TileEngine
 beforeAll(async () => {
-  library = await openVrf()
   engine = await testEngine()
 })
 const closing: (() => unknown)[] = []
@@ -46,7 +43,7 @@ class DrillWorld extends NodeWorld {
   readonly records = new Map<string, string>()
 
   constructor() {
-    super(library, 1, PARAMS, TASK)
+    super(1, PARAMS, TASK)
   }
 
   async open() {

@@ -8,7 +8,7 @@ import { decodeQuorum, decodeVote } from '../../core/chain/wire/messages.ts'
 import type { Submitted } from '../../ports/chainNode.ts'
 import type { Judged, Topic } from '../../ports/network.ts'
 import type { ChainKeeper } from './chainKeeper.ts'
-import { evidenceOfHeaders } from './evidenceTx.ts'
+import { evidenceOfHeaders } from './evidence.ts'
 import type { Syncer } from './syncer.ts'
 import { Twins } from './twins.ts'
 

@@ -1,25 +1,15 @@
-import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { NodeWorld } from '../../../test/support/chainNodes.ts'
+import { describe, expect, test } from 'vitest'
+import { NodeWorld, nodesOfTest } from '../../../test/support/chainNodes.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import type { Checks } from '../../core/chain/chainState.ts'
 import { type CheckedRow, checkRow, type RowToCheck } from '../../core/chain/envelopes.ts'
 import { genesisHash } from '../../core/chain/genesisType.ts'
-import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import type { ChainStore } from '../../ports/chainStore.ts'
 import type { NetworkHandlers } from '../../ports/network.ts'
-import type { VrfLibrary } from '../../ports/vrf.ts'
 import type { NodeDeps, RunningNode } from './node.ts'
 import { startFromCheckpoint } from './startFromCheckpoint.ts'
 
-let library: VrfLibrary
-beforeAll(async () => {
-  library = await openVrf()
-})
-let nodes: RunningNode[] = []
-afterEach(async () => {
-  await Promise.all(nodes.map((node) => node.close()))
-  nodes = []
-})
+const nodes = nodesOfTest()
 const started = async (world: NodeWorld, accounts: readonly (number | null)[]) => {
   for (const account of accounts) nodes.push(await world.start(account))
   return nodes
@@ -27,7 +17,7 @@ const started = async (world: NodeWorld, accounts: readonly (number | null)[]) =
 
 describe('nodes on a virtual clock, with real signatures and VRF proofs', () => {
   test('one alone makes a block a slot and finds them final', async () => {
-    const world = new NodeWorld(library, 1)
+    const world = new NodeWorld(1)
     const [node] = await started(world, [0])
     await world.pass(20)
     expect(node!.head.height).toBeGreaterThanOrEqual(19)
@@ -36,7 +26,7 @@ describe('nodes on a virtual clock, with real signatures and VRF proofs', () => 
   })
 
   test('four agree on one chain, and a late joiner catches up', async () => {
-    const world = new NodeWorld(library, 4)
+    const world = new NodeWorld(4)
     await started(world, [0, 1, 2, 3])
     await world.pass(24)
     expect(nodes[0]!.final.height).toBeGreaterThan(12)
@@ -51,7 +41,7 @@ describe('nodes on a virtual clock, with real signatures and VRF proofs', () => 
 
 describe('a checker on another thread', () => {
   test('spares the node its signatures and known proofs; one that is lost costs time and nothing else', async () => {
-    const world = new NodeWorld(library, 1)
+    const world = new NodeWorld(1)
     await started(world, [0])
     await world.pass(24)
     const found: CheckedRow[] = []
@@ -87,7 +77,7 @@ describe('a checker on another thread', () => {
 
 describe('what a node knows', () => {
   test('is there again after a restart: votes, locks and commits that no block records', async () => {
-    const world = new NodeWorld(library, 4)
+    const world = new NodeWorld(4)
     const stores = await Promise.all([0, 1, 2, 3].map(() => world.store()))
     for (const [account, store] of stores.entries()) nodes.push(await world.start(account, store))
     const finals: string[] = []
@@ -108,7 +98,7 @@ describe('what a node knows', () => {
   })
 
   test('halves that were apart agree again, and what was final stays', async () => {
-    const world = new NodeWorld(library, 4)
+    const world = new NodeWorld(4)
     await started(world, [0, 1, 2, 3])
     await world.pass(7)
     const before = nodes[0]!.final
@@ -136,7 +126,7 @@ describe('a checkpoint', () => {
       new AbortController().signal,
     )
   const aged = async () => {
-    const world = new NodeWorld(library, 1)
+    const world = new NodeWorld(1)
     nodes.push(await world.start(0, undefined, { stateEvery: 5 }))
     await world.pass(16)
     return { world, node: nodes[0]! }
@@ -170,7 +160,7 @@ describe('a checkpoint', () => {
 })
 
 test('attack 272: a folder that follows another past is not taken for one that people vouch for', async () => {
-  const world = new NodeWorld(library, 1)
+  const world = new NodeWorld(1)
   const store = await world.store()
   const node = await world.start(0, store, { stateEvery: 5 })
   nodes.push(node)
@@ -187,7 +177,7 @@ test('attack 272: a folder that follows another past is not taken for one that p
 describe('attack 24: a newcomer that is shown two branches without anything final on them', () => {
   /** Two of four make a dense branch and stop; one alone goes on for long and has more score in the end. */
   async function twoBranches() {
-    const world = new NodeWorld(library, 4)
+    const world = new NodeWorld(4)
     const store = await world.store()
     const dense = [await world.start(0, store), await world.start(1)]
     const alone = await world.start(2)

@@ -17,7 +17,7 @@ import { answer, answerWithoutBox } from './answers.ts'
 import { BlockProducer } from './blockProducer.ts'
 import { ChainKeeper, type ChainOutlet } from './chainKeeper.ts'
 import { ClockWatch } from './clockWatch.ts'
-import { evidenceOfVotes, evidenceTx } from './evidenceTx.ts'
+import { evidenceOfVotes, sendEvidence } from './evidence.ts'
 import { Inbox } from './inbox.ts'
 import { SlotClock } from './slotClock.ts'
 import { Syncer } from './syncer.ts'
@@ -356,14 +356,8 @@ export class RunningNode implements ChainNode {
     })
   }
 
-  /** Who reports an offence gets a tenth of what it costs (§3.7). */
   async reportOffence(payload: Uint8Array): Promise<void> {
     const { keys } = this.deps
-    if (keys === null) return
-    await this.guarded(async () => {
-      const state = await this.headState()
-      const nonce = this.pool.nextNonce(keys.signer.publicKey, state)
-      await this.submit(evidenceTx(state, keys.signer, { payload, nonce, slot: BigInt(this.slot) }))
-    })
+    if (keys !== null) await this.guarded(() => sendEvidence(this, keys.signer, payload))
   }
 }

@@ -1,6 +1,6 @@
 import type { ChainStore } from '../../ports/chainStore.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Network, NetworkHandlers } from '../../ports/network.ts'
+import { ASKS_ONLY, type Network, type NetworkHandlers } from '../../ports/network.ts'
 import { fault } from './faults.ts'
 import { fetchCheckpoint } from './fetchCheckpoint.ts'
 
@@ -19,7 +19,7 @@ export async function startFromCheckpoint({ clock, connect, ...wanted }: Start, 
   const { id, store } = wanted
   if (store.head.height > 0) return await requireOnBranch(store, id)
   const { timeMs, params } = wanted.genesis
-  const network = await connect({ onMessage: async () => 'ignore', onRequest: async () => null, onPeer: () => {} })
+  const network = await connect(ASKS_ONLY)
   try {
     for (let tries = 0; tries < TRIES; tries++) {
       const slotNow = Math.floor((clock.wallTime().getTime() - Number(timeMs)) / Number(params.slotMs))

@@ -1,26 +1,16 @@
-import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { NodeWorld } from '../../../test/support/chainNodes.ts'
+import { describe, expect, test } from 'vitest'
+import { NodeWorld, nodesOfTest } from '../../../test/support/chainNodes.ts'
 import { VirtualClock } from '../../../test/support/virtualClock.ts'
 import { signedVote } from '../../core/chain/consensus/vote.ts'
 import { PRECOMMIT } from '../../core/chain/recordCommit.ts'
 import { encodeVote } from '../../core/chain/wire/messages.ts'
 import { decodeQuestion, encodeBlocks, encodeQuorums, encodeStatus } from '../../core/chain/wire/requests.ts'
-import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import type { StoredBlock } from '../../ports/chainStore.ts'
-import type { Network } from '../../ports/network.ts'
-import type { VrfLibrary } from '../../ports/vrf.ts'
+import { ASKS_ONLY, type Network } from '../../ports/network.ts'
 import type { Import } from './localChain.ts'
-import type { RunningNode } from './node.ts'
 import { Syncer } from './syncer.ts'
 
-let library: VrfLibrary
-beforeAll(async () => {
-  library = await openVrf()
-})
-const nodes: RunningNode[] = []
-afterEach(async () => {
-  await Promise.all(nodes.splice(0).map((node) => node.close()))
-})
+const nodes = nodesOfTest()
 
 const FAR = { id: 'ab'.repeat(32), slot: 900, height: 1_000_000 }
 const GENESIS = 'cd'.repeat(32)
@@ -28,7 +18,7 @@ const HERE = { id: 'ef'.repeat(32), slot: 99, height: 99 } as StoredBlock
 
 describe('attack 329: a peer that only says that it is ahead', () => {
   test('stops no authority, however often it has itself asked', async () => {
-    const world = new NodeWorld(library, 3)
+    const world = new NodeWorld(3)
     for (const account of [0, 1, 2]) nodes.push(await world.start(account))
     await world.pass(20)
     const [node] = nodes
@@ -39,7 +29,7 @@ describe('attack 329: a peer that only says that it is ahead', () => {
       if (kind === 'blocks') await world.clock.sleep(9_900)
       return kind === 'blocks' ? encodeBlocks([]) : encodeQuorums([])
     }
-    const stranger = await world.hub.join({ onMessage: async () => 'ignore', onRequest, onPeer: () => {} }, 'stranger')
+    const stranger = await world.hub.join({ ...ASKS_ONLY, onRequest }, 'stranger')
     const { height } = node!.head
     let waited = 0
     for (let targetSlot = 0; targetSlot < 30; targetSlot++) {

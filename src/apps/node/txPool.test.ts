@@ -61,11 +61,12 @@ describe('a pool of transactions', () => {
 
   test('attack 362: one whose turn comes later is read as well: who is behind must not forward what is none', () => {
     const pool = new TxPool(world.standIns)
-    const later = (kind: number, payload: Uint8Array) =>
-      codeOf(pool, world.txOf(start, ada, kind, payload, { nonce: 1n }))
+    const later = (kind: number, payload: Uint8Array, more: Partial<Tx> = {}) =>
+      codeOf(pool, world.txOf(start, ada, kind, payload, { nonce: 1n, ...more }))
     const payment = TransferType.serialize({ to: bob, amount: 1n })
     expect([later(99, payment), later(16, payment)]).toEqual(['UNKNOWN_KIND', 'RESERVED'])
-    expect([later(0, payment.subarray(1)), later(0, payment)]).toEqual(['MALFORMED', 'taken'])
+    expect([later(0, payment.subarray(1)), later(0, payment, { payer: [ada] })]).toEqual(['MALFORMED', 'ACCOUNT'])
+    expect([later(0, payment, { payer: [bob], payerSig: [] }), later(0, payment)]).toEqual(['SIGNATURE', 'taken'])
   })
 
   test('a trial leaves nothing behind in the state it was tried on', () => {

@@ -3,10 +3,10 @@ import { sha256 } from '../../core/bytes/sha256.ts'
 import { type ChainState, type Checks, findAccount, located } from '../../core/chain/chainState.ts'
 import { type Problem, problem } from '../../core/chain/problems.ts'
 import { balanceOf, nonceOf } from '../../core/chain/purse.ts'
-import { txMessage } from '../../core/chain/signing.ts'
 import { decodeTx, type Tx } from '../../core/chain/ssz.ts'
-import { checkForm } from '../../core/chain/transactions/applyTx.ts'
+import { checkForm, checkSignatures } from '../../core/chain/transactions/applyTx.ts'
 import { checkTx } from '../../core/chain/transactions/checkTx.ts'
+import { LockType, TransferType } from '../../core/chain/transactions/payloads.ts'
 import type { Submitted } from '../../ports/chainNode.ts'
 
 /** §3.11. */
@@ -21,20 +21,18 @@ interface Entry {
   readonly account: string
   /** Who pays the fee. */
   readonly payer: string
+  /** What its account pays beside it. */
+  readonly amount: bigint
   /** Fee for a byte, in thousandths of a unit. */
   readonly rate: bigint
 }
 
-/** Kinds that move money out of a balance; the amount is the last field of both (§3.9). */
-const SPENDING: ReadonlySet<number> = new Set([0, 2])
+/** What a transfer or a lock moves out of the balance (§3.9). Its form was checked. */
+const amountOf = ({ kind, payload }: Tx): bigint =>
+  kind === 0 ? TransferType.deserialize(payload).amount : kind === 2 ? LockType.deserialize(payload).amount : 0n
 
-function amountOf({ kind, payload }: Tx): bigint {
-  if (!SPENDING.has(kind) || payload.length < 8) return 0n
-  return new DataView(payload.buffer, payload.byteOffset, payload.length).getBigUint64(payload.length - 8, true)
-}
-
-const costTo = (key: string, { tx, account, payer }: Entry): bigint =>
-  (account === key ? amountOf(tx) : 0n) + (payer === key ? tx.fee : 0n)
+const costTo = (key: string, { account, payer, amount, tx }: Entry): bigint =>
+  (account === key ? amount : 0n) + (payer === key ? tx.fee : 0n)
 
 /** Transactions that wait for a block: bounded, the best paid stay (§3.11). What is in a block stays until it is final. */
 export class TxPool {
@@ -65,17 +63,18 @@ export class TxPool {
     if (this.byId.has(id)) return { kind: 'known', id }
     const tx = decodeTx(bytes)
     if (tx === null) return refused(problem('MALFORMED', 'transaction'))
+    const unfit = this.check(tx, bytes.length, state, slot)
+    if (unfit !== null) return refused(unfit)
     const account = toHex(tx.account)
+    const payer = tx.payer[0] === undefined ? account : toHex(tx.payer[0])
     const rate = (tx.fee * 1_000n) / BigInt(bytes.length)
-    const entry: Entry = { id, tx, account, payer: tx.payer[0] === undefined ? account : toHex(tx.payer[0]), rate }
-    const wrong =
-      this.check(tx, bytes.length, state, slot) ?? this.checkDebts(entry, state) ?? this.makeRoom(entry, state, slot)
-    if (wrong !== null) return refused(wrong)
+    const entry: Entry = { id, tx, account, payer, amount: amountOf(tx), rate }
+    const unpaid = this.checkDebts(entry, state) ?? this.makeRoom(entry, state, slot)
+    if (unpaid !== null) return refused(unpaid)
     const mine = this.byAccount.get(account) ?? new Map<bigint, Entry>()
     this.byAccount.set(account, mine.set(tx.nonce, entry))
     this.byId.set(id, entry)
-    for (const key of [account, entry.payer])
-      this.byDebtor.set(key, (this.byDebtor.get(key) ?? new Set<Entry>()).add(entry))
+    for (const key of [account, payer]) this.byDebtor.set(key, (this.byDebtor.get(key) ?? new Set<Entry>()).add(entry))
     return { kind: 'taken', id }
   }
 
@@ -92,12 +91,9 @@ export class TxPool {
     if (tx.lastSlot < slot || tx.lastSlot > slot + params.epochSlots) return problem('EXPIRED', 'lastSlot')
     const [payerKey] = tx.payer
     const payer = payerKey === undefined ? place : findAccount(located(state), payerKey)
-    if (payer === -1) return problem('ACCOUNT', 'payer')
+    if (payer === -1 || (payerKey !== undefined && payer === place)) return problem('ACCOUNT', 'payer')
     if (balanceOf(state.view.accounts, payer) < tx.fee) return problem('BALANCE', 'fee')
-    const message = txMessage(genesisHash, tx)
-    if (!this.checks.signature(tx.sig, message, tx.account)) return problem('SIGNATURE', 'sig')
-    const isPaid = tx.payer.every((key, i) => this.checks.signature(tx.payerSig[i] ?? NONE, message, key))
-    return isPaid && tx.payer.length === tx.payerSig.length ? null : problem('SIGNATURE', 'payerSig')
+    return checkSignatures({ checks: this.checks, genesisHash }, tx)
   }
 
   /** Whoever pays must hold enough for all that waits. */
@@ -198,7 +194,6 @@ export class TxPool {
   }
 }
 
-const NONE = new Uint8Array(64)
 const refused = (wrong: Problem): Submitted => ({ kind: 'refused', problem: wrong })
 
 function nonceIn(state: ChainState, { account }: Tx): bigint {

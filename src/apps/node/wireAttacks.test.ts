@@ -1,5 +1,6 @@
-import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { NodeWorld } from '../../../test/support/chainNodes.ts'
+import { describe, expect, test } from 'vitest'
+import { NodeWorld, nodesOfTest } from '../../../test/support/chainNodes.ts'
+import { library } from '../../../test/support/vrfLibrary.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { findAccount, located } from '../../core/chain/chainState.ts'
 import { signedVote, spelledVote } from '../../core/chain/consensus/vote.ts'
@@ -8,32 +9,23 @@ import { type ProblemCode, problem } from '../../core/chain/problems.ts'
 import { balanceOf } from '../../core/chain/purse.ts'
 import { PRECOMMIT, PREVOTE } from '../../core/chain/recordCommit.ts'
 import { txBytes, txMessage, voteMessage } from '../../core/chain/signing.ts'
+import { signTx } from '../../core/chain/signTx.ts'
 import { type Tx, TxType } from '../../core/chain/ssz.ts'
 import { TransferType } from '../../core/chain/transactions/payloads.ts'
 import { decodeQuorum, encodeQuorum, encodeVote } from '../../core/chain/wire/messages.ts'
-import { openVrf } from '../../drivers/sodium/openVrf.ts'
-import type { Network } from '../../ports/network.ts'
-import type { VrfLibrary } from '../../ports/vrf.ts'
+import { ASKS_ONLY, type Network } from '../../ports/network.ts'
 import { makeOwnBlock, rightTo, stateAtSlot } from './blockMaker.ts'
+import { evidenceOfVotes } from './evidence.ts'
 import { Inbox } from './inbox.ts'
-import type { RunningNode } from './node.ts'
 
 const NONE = new Uint8Array(0)
-let library: VrfLibrary
-beforeAll(async () => {
-  library = await openVrf()
-})
-const nodes: RunningNode[] = []
-afterEach(async () => {
-  await Promise.all(nodes.splice(0).map((node) => node.close()))
-})
+const nodes = nodesOfTest()
 
 /** Three of four authorities run; the fourth is the attacker, who talks to them as any node would. */
 async function attacked() {
-  const world = new NodeWorld(library, 4)
+  const world = new NodeWorld(4)
   for (const account of [0, 1, 2]) nodes.push(await world.start(account))
-  const nobody = { onMessage: async () => 'ignore' as const, onRequest: async () => null, onPeer: () => {} }
-  const attacker = await world.hub.join(nobody, 'attacker')
+  const attacker = await world.hub.join(ASKS_ONLY, 'attacker')
   const keys = devnetKeys(3, library.vrf)
   await world.pass(4)
   return { world, attacker, keys, node: nodes[0]! }
@@ -49,6 +41,31 @@ const signedTx = (world: NodeWorld, index: number, more: Partial<Tx>) => {
   const blank = { kind: 0, account: signer.publicKey, nonce: 0n, fee: 0n, lastSlot, payload, ...none, ...more }
   const tx = { ...blank, fee: 1_000n * BigInt(txBytes(blank)) }
   return { ...tx, sig: signer.sign(txMessage(Buffer.from(world.genesisId, 'hex'), tx)) }
+}
+
+/** One node of four, two votes of a round by each of two others, and whether that was their last word. */
+async function withLiars() {
+  const world = new NodeWorld(4)
+  const node = await world.start(0)
+  nodes.push(node)
+  await world.pass(3)
+  const { genesisHash } = await node.headState()
+  const signers = [1, 2].map((index) => devnetKeys(index, library.vrf).signer)
+  const round = Math.floor(node.slot / 2)
+  const liars = signers.map((signer) => {
+    const voteFor = (target: string) => {
+      const of = { kind: PREVOTE, set: 0, round, target, targetSlot: 1, late: false, lockRound: 0 } as const
+      const unsigned = { ...of, voter: toHex(signer.publicKey) }
+      return signedVote(unsigned, signer.sign(voteMessage(genesisHash, spelledVote(unsigned))))
+    }
+    return [voteFor('aa'.repeat(32)), voteFor('bb'.repeat(32))] as const
+  })
+  const jailed = async () => {
+    const state = await node.headState()
+    const places = signers.map(({ publicKey }) => findAccount(located(state), publicKey))
+    return places.map((place) => state.view.accounts.jailedUntil.get(place) > 0n)
+  }
+  return { world, node, liars, jailed }
 }
 
 describe('attack 24 over the wire', () => {
@@ -76,6 +93,26 @@ describe('attack 24 over the wire', () => {
     expect(new Set(nodes.map(({ head }) => head.id)).size).toBe(1)
   })
 
+  test('what proves an offence waits behind nothing of the account that is too late', async () => {
+    const { world, node, liars, jailed } = await withLiars()
+    const [own, { genesisHash, params }] = [devnetKeys(0, library.vrf).signer, await node.headState()]
+    const slot = BigInt(node.slot)
+    const payload = TransferType.serialize({ to: own.publicKey, amount: 1n })
+    const late = { kind: 0, payload, nonce: await node.nextNonce(own.publicKey), lastSlot: slot }
+    expect((await node.submit(signTx(own, late, { genesisHash, ...params, slot }))).kind).toBe('taken')
+    await world.pass(1)
+    await node.reportOffence(evidenceOfVotes(liars[0]!))
+    await world.pass(12)
+    expect(await jailed()).toEqual([true, false])
+  })
+
+  test('attack 382: of those who are caught at once none goes free', async () => {
+    const { world, node, liars, jailed } = await withLiars()
+    await Promise.all(liars.map((votes) => node.reportOffence(evidenceOfVotes(votes))))
+    await world.pass(12)
+    expect(await jailed()).toEqual([true, true])
+  })
+
   test('malformed messages, forged votes and commits, blocks of the future: none is forwarded, and the sender is cut off', async () => {
     const { world, attacker, keys, node } = await attacked()
     const { head, final } = node
@@ -93,7 +130,7 @@ describe('attack 24 over the wire', () => {
   })
 
   test('attack 355: no signature of a quorum by strangers, or of a round of years ahead, is looked at, and none goes on', async () => {
-    const world = new NodeWorld(library, 1)
+    const world = new NodeWorld(1)
     const fields = { kind: PREVOTE, set: 0, target: 'ee'.repeat(32), targetSlot: 5, late: false, lockRound: 0 } as const
     const looked: Uint8Array[] = []
     const signature: typeof world.checks.signature = (sig, ...rest) => {
@@ -102,14 +139,13 @@ describe('attack 24 over the wire', () => {
     }
     const node = await world.start(0, undefined, { checks: { ...world.checks, signature } })
     nodes.push(node)
-    const nobody = { onRequest: async () => null, onPeer: () => {} }
     const heard: string[] = []
     const onMessage = async (topic: string, data: Uint8Array) => {
       if (topic === 'commits' && decodeQuorum(data)?.target === fields.target) heard.push(topic)
       return 'ignore' as const
     }
-    await world.hub.join({ ...nobody, onMessage }, 'bystander')
-    const attacker = await world.hub.join({ ...nobody, onMessage: async () => 'ignore' }, 'attacker', ['node-0'])
+    await world.hub.join({ ...ASKS_ONLY, onMessage }, 'bystander')
+    const attacker = await world.hub.join(ASKS_ONLY, 'attacker', ['node-0'])
     const mark = new Uint8Array(64).fill(7)
     const by = (index: number, round: number) =>
       signedVote({ ...fields, round, voter: toHex(devnetKeys(index, library.vrf).signer.publicKey) }, mark)

@@ -74,11 +74,11 @@ function execute(state: ChainState, header: UnsignedHeader, body: Body, checks: 
   const { params, genesisHash, places, boxPlaces } = state
   const working: Working = {
     ...{ params, genesisHash, places, boxPlaces, checks, state: view, accounts: view.accounts },
-    ...{ slot: header.slot, author: header.author },
+    slot: header.slot,
   }
   const admitted = admitAuthor(working, header)
   if ('problem' in admitted) return admitted
-  const refusal = applyBody(working, body, header.kind)
+  const refusal = applyBody(working, body, header)
   if (refusal !== null) return { problem: refusal }
   view.slot = header.slot
   return { working, win: admitted.win }
@@ -121,8 +121,8 @@ function admitAuthor(working: Working, header: UnsignedHeader): Admitted {
   return { win: { arrival: arrivalOf(number, entry.weight, total), randomness } }
 }
 
-function applyBody(working: Working, { txs, commit }: Body, kind: number): Refusal {
-  const { state, params, slot, author } = working
+function applyBody(working: Working, { txs, commit }: Body, { author, kind }: UnsignedHeader): Refusal {
+  const { state, params, slot } = working
   const epoch = epochOf(slot, params)
   const place = findAccount(working, author)
   state.votesDue += (partOf('voteShare', epoch, params) / params.epochSlots) * (slot - state.slot)

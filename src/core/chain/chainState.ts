@@ -42,7 +42,6 @@ export interface Working {
   readonly checks: Checks
   /** Of the block. */
   readonly slot: bigint
-  readonly author: Uint8Array
 }
 
 /** A reason to refuse, or null. */

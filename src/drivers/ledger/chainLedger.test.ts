@@ -3,13 +3,13 @@ import { ledgerSuite } from '../../../test/suites/ledgerSuite.ts'
 import { NodeWorld } from '../../../test/support/chainNodes.ts'
 import { madeUpRound } from '../../../test/support/madeUpRounds.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
+import { library } from '../../../test/support/vrfLibrary.ts'
 import { accessTo } from '../../apps/node/accessTo.ts'
 import type { RunningNode } from '../../apps/node/node.ts'
 import { devnetKeys } from '../../core/chain/devnetGenesis.ts'
 import { signTx } from '../../core/chain/signTx.ts'
 import { TransferType } from '../../core/chain/transactions/payloads.ts'
 import type { ChainAccess } from '../../ports/chainAccess.ts'
-import { openVrf } from '../sodium/openVrf.ts'
 import { chainLedger } from './chainLedger.ts'
 
 const { signal } = new AbortController()
@@ -17,8 +17,7 @@ const signer = testSigner(7)
 
 /** A devnet of one node, where the validator has an account with funds. */
 async function devnet() {
-  const library = await openVrf()
-  const world = new NodeWorld(library, 1)
+  const world = new NodeWorld(1)
   const node = await world.start(0)
   const access = accessTo(node)
   const rich = devnetKeys(0, library.vrf).signer

@@ -100,9 +100,9 @@ export class MemoryHub {
   private async request(self: Member, peer: string, data: Uint8Array, { mostBytes }: RequestLimits) {
     const to = this.neighbours(self.id).find(({ id }) => id === peer)
     if (to === undefined || data.length > MOST_QUESTION_BYTES) return null
-    const answer = await to.handlers.onRequest(data.slice(), self.id)
+    const answer = await to.handlers.onRequest(data.slice(), self.id).catch(() => undefined)
     if (answer === null) to.standing.note(self.id, null)
-    return answer === null || answer.length > mostBytes ? null : answer.slice()
+    return answer === undefined || answer === null || answer.length > mostBytes ? null : answer.slice()
   }
 }
 

@@ -1,16 +1,14 @@
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { SILENT_LOG } from '../../../test/support/silentLog.ts'
+import { temporaryFolder } from '../../../test/support/temporaryFolder.ts'
 import { checkRecords } from './checkRecords.ts'
 
-const silent = () => {}
-
 test('attack 336: records of checks fill no disk, and one that cannot be written costs no report', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'checks-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder()
   const told: string[] = []
-  const log = { debug: silent, info: silent, warn: silent, error: (message: string) => void told.push(message) }
+  const log = { ...SILENT_LOG, error: (message: string) => void told.push(message) }
   for (const [age, name] of ['old', 'older', 'oldest'].entries()) {
     writeFileSync(join(folder, `${name}.json`), '{}')
     utimesSync(join(folder, `${name}.json`), 1_000 - age, 1_000 - age)

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { dataFolder } from '../../drivers/system/xdgFolders.ts'
 import { DEVNET_ACCOUNT, GENESIS_FILE } from '../chain/nodeOption.ts'
 import { addText, reader, readWhole, refuseUnused } from '../parseOptions.ts'
@@ -31,13 +31,19 @@ export function addNodeCommand(program: Command, context: CommandContext): void 
     .command('node')
     .description('follow our chain: check, make and spread its blocks')
     .option('--data <folder>', 'chain, genesis and name of this node', join(dataFolder(context.env), 'node'))
-    .option('--host <address>', 'where to listen', '0.0.0.0')
-    .option('--port <port>', 'where to listen; 0 takes any that is free', readWhole(0, 65_535), 4040)
     .option(
-      '--bootstrap <address>',
-      'a node to stay connected with, as host:port or as it shows itself; may be repeated',
-      addText,
-      [],
+      '--host <address>',
+      'where to listen for other nodes: everywhere, or 127.0.0.1 for this machine alone',
+      '0.0.0.0',
+    )
+    .option('--port <port>', 'where to listen; 0 takes any that is free', readWhole(0, 65_535), 4040)
+    .addOption(
+      new Option(
+        '--bootstrap <address>',
+        'a node to stay connected with, as host:port or as it shows itself; may be repeated',
+      )
+        .argParser(addText)
+        .default([], 'none'),
     )
     .option('--genesis <file>', 'the chain, as JSON, or "devnet"')
     .option('--authorities <count>', 'a new devnet: how many of its accounts make blocks', readWhole(1, 64), 1)

@@ -1,16 +1,14 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { SILENT_LOG } from '../../../test/support/silentLog.ts'
+import { temporaryFolder } from '../../../test/support/temporaryFolder.ts'
 import { unshownReports } from './unshownReports.ts'
 
-const silent = () => {}
-
 test('attack 365: reports that are not shown yet are there after a restart, for nobody else, and none that is not kept stops a validator', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'unshown-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder()
   const told: string[] = []
-  const log = { debug: silent, info: silent, warn: silent, error: (message: string) => void told.push(message) }
+  const log = { ...SILENT_LOG, error: (message: string) => void told.push(message) }
   const path = join(folder, 'unshown.ssz')
   expect(unshownReports(path, log).read()).toEqual(new Uint8Array(0))
   unshownReports(path, log).write(Uint8Array.of(1, 2))

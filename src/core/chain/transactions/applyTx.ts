@@ -62,7 +62,8 @@ export function applyTx(working: Working, tx: Tx): Refusal {
   return apply === null ? UNREADABLE : apply(working, place)
 }
 
-function checkSignatures({ checks, genesisHash }: Working, tx: Tx): Refusal {
+/** Of its account, and of who pays for it. */
+export function checkSignatures({ checks, genesisHash }: Pick<Working, 'checks' | 'genesisHash'>, tx: Tx): Refusal {
   // A key is looked at once, when it first signs: every library then judges it alike.
   if (tx.nonce === 0n && !checks.key(tx.account)) return problem('KEY', 'account')
   if (tx.payerSig.length !== tx.payer.length) return problem('SIGNATURE', 'payerSig')

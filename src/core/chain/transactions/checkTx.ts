@@ -8,9 +8,9 @@ type Trial = Omit<Working, 'state' | 'accounts'>
 
 /** A trial leaves nothing behind: not even the places of accounts that it would create. */
 function trialOn(state: ChainState, slot: bigint, checks: Checks): Trial {
-  const { params, genesisHash, head } = state
+  const { params, genesisHash } = state
   const [places, boxPlaces] = [new PlacesOver(state.places), new PlacesOver(state.boxPlaces)]
-  return { params, genesisHash, places, boxPlaces, checks, slot, author: head }
+  return { params, genesisHash, places, boxPlaces, checks, slot }
 }
 
 /** Why a block on this state could not hold the transaction, its epoch being that of the state; null if it could. */

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { boxWords } from '../../../core/bytes/boxWords.ts'
+import { jsonIn } from '../../../core/bytes/jsonIn.ts'
 import { printable } from '../../../core/bytes/printable.ts'
 import { askHttp } from '../../system/askHttp.ts'
 import { fault } from '../faults.ts'
@@ -43,20 +44,12 @@ export function jsonRpc(url: string): JsonRpc {
       },
     )
     if (text === null) throw silent(`an answer above ${MOST_BYTES} bytes`)
-    const told = answer.safeParse(parsed(text))
+    const told = answer.safeParse(jsonIn(text))
     if (!told.success) throw silent(`no answer to ${method}`)
     if ('error' in told.data)
       throw fault('LEDGER_REFUSED', { url: shown, why: boxWords(printable(told.data.error.message, 120)) })
     const read = form.safeParse(told.data.result)
     if (!read.success) throw silent(`an answer of another form to ${method}`)
     return read.data
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,10 +1,10 @@
 import type { Signer } from '../../core/bytes/ed25519.ts'
-import type { ChainState } from '../../core/chain/chainState.ts'
 import { spelledVote, voteOffence } from '../../core/chain/consensus/vote.ts'
 import type { VotePair } from '../../core/chain/consensus/voteBook.ts'
-import { txBytes, txMessage } from '../../core/chain/signing.ts'
-import { type Header, TxType } from '../../core/chain/ssz.ts'
+import { signTx } from '../../core/chain/signTx.ts'
+import type { Header } from '../../core/chain/ssz.ts'
 import { EvidenceType } from '../../core/chain/transactions/evidence.ts'
+import type { ChainNode, Submitted } from '../../ports/chainNode.ts'
 
 const EVIDENCE = 24
 const TWO_BLOCKS = 0
@@ -24,15 +24,14 @@ export function evidenceOfVotes([a, b]: VotePair): Uint8Array {
   return EvidenceType.serialize({ offence, headers: [], votes })
 }
 
-/** A report of this account, at the usual fee, valid for an epoch from the slot on. */
-export function evidenceTx(
-  { genesisHash, params }: ChainState,
-  signer: Signer,
-  { payload, nonce, slot }: { readonly payload: Uint8Array; readonly nonce: bigint; readonly slot: bigint },
-): Uint8Array {
-  const none = { sig: new Uint8Array(64), payerSig: [], payer: [] }
-  const lastSlot = slot + params.epochSlots - 1n
-  const blank = { kind: EVIDENCE, account: signer.publicKey, nonce, fee: 0n, lastSlot, payload, ...none }
-  const tx = { ...blank, fee: params.feePerByte * BigInt(txBytes(blank)) }
-  return TxType.serialize({ ...tx, sig: signer.sign(txMessage(genesisHash, tx)) })
+/** Who reports an offence gets a tenth of what it costs (§3.7). */
+export async function sendEvidence(node: ChainNode, signer: Signer, payload: Uint8Array): Promise<void> {
+  const { genesisHash, params } = await node.headState()
+  let result: Submitted
+  do {
+    const [nonce, slot] = [await node.nextNonce(signer.publicKey), BigInt(node.status().slot)]
+    const wanted = { kind: EVIDENCE, nonce, payload, lastSlot: slot + params.epochSlots - 1n }
+    result = await node.submit(signTx(signer, wanted, { genesisHash, ...params, slot }))
+    // Another of this account took its place meanwhile (attack 382).
+  } while (result.kind === 'refused' && result.problem.code === 'TWICE')
 }

@@ -1,0 +1,3 @@
+import { openVrf } from '../../src/drivers/sodium/openVrf.ts'
+
+export const library = await openVrf()
