@@ -17,11 +17,15 @@ const HONEST_FILL = 0.95
 export const POSING_MODES = ['withholds', 'withholds and slows down', 'and reads in order', 'shows all'] as const
 /**
  * Shows all, and has of its host what its link carries while the passes run (attack 98); several that share all work;
- * several that share plain rounds, while one of them alone holds the memory and runs the bound ones (attack 361).
+ * several that share plain rounds, while one of them alone holds the memory and runs the bound ones (attack 361); several
+ * that share all of it, so that any two tiles meet on one of them (attack 380).
  */
-export type PosingMode = (typeof POSING_MODES)[number] | 'lends' | 'shares' | 'keeps'
+export type PosingMode = (typeof POSING_MODES)[number] | 'lends' | 'shares' | 'keeps' | 'spreads'
 
-const SKILLED: readonly PosingMode[] = ['shows all', 'lends', 'shares', 'keeps']
+const SKILLED: readonly PosingMode[] = ['shows all', 'lends', 'shares', 'keeps', 'spreads']
+
+/** Of so many cards each needs this share of all tiles for every two of them to meet on one: three have two thirds each. */
+const MEETING_SHARE: Readonly<Record<number, number>> = { 3: 2 / 3, 4: 3 / 5, 6: 1 / 2, 7: 3 / 7 }
 const isSkilled = (mode: PosingMode): boolean => SKILLED.includes(mode)
 
 export interface Pair {
@@ -84,6 +88,8 @@ function measurement(pair: Pair, posing: Posing, attempt: Attempt): MeasuredGpu 
   const slows = mode !== 'withholds'
   const target = (name: Precision) => askedRate(claimed, name, catalogue) || ownRate(box, name, catalogue)
   const inOne = mode === 'keeps' ? 1 : cards
+  const share = mode === 'spreads' ? MEETING_SHARE[cards]! : 1
+  const bound = boundRate(box, catalogue) / share
   const most = (name: Precision) =>
     cards * (isSkilled(mode) ? reach(box, name, catalogue) : ownRate(box, name, catalogue))
   const rates: Partial<Record<Precision, number>> = attempt.int8 === undefined ? {} : { int8: attempt.int8 }
@@ -98,9 +104,9 @@ function measurement(pair: Pair, posing: Posing, attempt: Attempt): MeasuredGpu 
   return proven({
     rates,
     declined: PRECISION_NAMES.filter((name) => rates[name] === undefined),
-    memoryBytes: heldBytes(pair, { mode, bandwidth, catalogue, cards: inOne }),
+    memoryBytes: heldBytes(pair, { mode, bandwidth, catalogue, cards: mode === 'spreads' ? 1 / share : inOne }),
     bandwidth,
-    bindRate: slowBind ? 1 : mode === 'keeps' ? boundRate(box, catalogue) : 0.5 * (rates.int8 ?? 1e12),
+    bindRate: slowBind ? 1 : mode === 'keeps' || mode === 'spreads' ? bound : 0.5 * (rates.int8 ?? 1e12),
   })
 }
 
@@ -136,6 +142,10 @@ export function nearness(
   return { rates: Math.min(...shares), memory: box.hostLink === 'c2c' ? 1 : box.memoryBytes / claimed.memoryBytes }
 }
 
+/** Whether no card of the box has the memory that a claim asks for. */
+export const lacksMemory = ({ box, claimed }: Pair): boolean =>
+  box.hostLink !== 'c2c' && box.memoryBytes < 0.855 * claimed.memoryBytes
+
 /** Whether the box alone runs some problem of the claimed card at 0.8 of its speed or less. */
 export const lacksSpeed = (pair: Pair, catalogue: Catalogue): boolean => nearness(pair, catalogue).rates <= NEAR
 
@@ -154,7 +164,8 @@ function attemptsOf(pair: Pair, mode: PosingMode, catalogue: Catalogue, effort: 
   const shows = isSkilled(mode) ? asked : own.filter((name) => asked.includes(name))
   const first = { aim: 1, bandwidthAim: 1, shown: shows }
   if (mode === 'shares') return sharedAttempts(pair, first, catalogue)
-  if (mode === 'keeps') return keptAttempts(first)
+  if (mode === 'keeps') return keptAttempts(first, [2, 3, 4])
+  if (mode === 'spreads') return keptAttempts(first, Object.keys(MEETING_SHARE).map(Number))
   if (effort === 'quick' && !comesNear(pair, catalogue, mode)) return [first]
   if (mode === 'withholds') return subsetsOf(own).map((shown) => ({ ...first, shown }))
   const aims = AIMS.flatMap((aim) => [1, 0.9].map((bandwidthAim) => ({ aim, bandwidthAim })))
@@ -173,8 +184,8 @@ function sharedAttempts({ claimed }: Pair, first: Attempt, catalogue: Catalogue)
   return [2, 3, 4].flatMap((cards) => choices.map((choice) => ({ ...choice, cards })))
 }
 
-const keptAttempts = (first: Attempt): readonly Attempt[] =>
-  [2, 3, 4].flatMap((cards) =>
+const keptAttempts = (first: Attempt, counts: readonly number[]): readonly Attempt[] =>
+  counts.flatMap((cards) =>
     KEPT_AIMS.flatMap((aim) => [aim, KEPT_AIMS.at(-1)!].map((int8Aim) => ({ ...first, cards, aim, int8Aim }))),
   )
 

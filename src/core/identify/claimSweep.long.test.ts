@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { honestRun, seededUniform } from '../../../test/sim/gpuMeasurements.ts'
-import { allPairs, isMuchLess, lacksSpeed, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
+import { allPairs, isMuchLess, lacksMemory, lacksSpeed, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { proven } from '../params/provenance.ts'
 import { judgeClaim } from './judgeClaim.ts'
@@ -34,6 +34,16 @@ test('attack 361: two to four cards share plain rounds, one of them holds the me
   const passing = slower.flatMap((pair) => poseAs(pair, posing) ?? [])
   const fast = passing.filter(({ rates }) => rates!.int8! > 450e12)
   expect([slower.length, passing.length, fast.length]).toEqual([2642, 689, 95])
+})
+
+test('attack 380: three to seven cards, of which none has the memory, share all of it', async () => {
+  const catalogue = await shippedCatalogue()
+  const smaller = allPairs(catalogue).filter(lacksMemory)
+  const posing = { mode: 'spreads', effort: 'quick', catalogue, rules: 2 } as const
+  const passing = smaller.filter((pair) => poseAs(pair, posing) !== null)
+  const alone = passing.filter((pair) => poseAs(pair, { ...posing, mode: 'lends' }) !== null)
+  const unjoined = passing.filter(({ box }) => !box.nvlink)
+  expect([smaller.length, passing.length, alone.length, unjoined.length]).toEqual([2287, 1021, 193, 752])
 })
 
 test.each([

@@ -75,6 +75,15 @@ describe('attack 67: no card passes for one that is much more', () => {
     expect(passes('h20 as h100-sxm')).toBe(false)
   })
 
+  test('attack 380: cards of which none has the memory pass together, unless they are too small for two tiles to meet', () => {
+    const posing = { mode: 'spreads', effort: 'quick', catalogue, rules: 2 } as const
+    const passes = (name: string) => poseAs(less.find((pair) => named(pair) === name)!, posing) !== null
+    // Said in the verdict, and not stopped.
+    expect(passes('rtx-pro-6000-blackwell-ws as h200-sxm')).toBe(true)
+    expect(passes('l40s as h100-sxm')).toBe(true)
+    expect(passes('l40s as h200-sxm')).toBe(false)
+  })
+
   test('the same boxes passed under the rules of version 1, so the attempts are no straw men', () => {
     const known = less.filter((pair) => /^(h20 as h100-sxm|rtx-3090 as rtx-4090)$/.test(named(pair)))
     expect(known).toHaveLength(2)

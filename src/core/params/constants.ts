@@ -34,6 +34,7 @@ export const MEMORY_BANDWIDTH_SHARE = 0.85
  * §8. Bind rate over int8 rate, in thousandths, from which one memory is said of bound rounds. An H200 shows 502
  * (bench/fixtures); two cards that share its product over PCIe would move half of C, 2 GiB a round, and stay below 170. It says
  * nothing of plain rounds: others may share them with one card that runs the bound ones alone at this share (attack 361).
+ * Nor of cards that each have so much of C that any two tiles meet on one of them (attack 380).
  */
 export const ONE_MEMORY_SHARE = 250
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { count, fact } from '../bytes/fields.ts'
 
-const OTHER_WORK = 'The work was not done as asked. A retry draws new seeds; the failure counts against the provider.'
+const OTHER_WORK = 'The work was not done as asked; that counts against the provider.'
 const SLOW = 'Free the machine from other work and run again; a repeated miss counts against the provider.'
 const ONE_KEY = 'Use one prover key per box.'
 
@@ -19,7 +19,7 @@ export const REASONS = {
   EARLY_ROOT: { meaning: 'a root arrived before what it depends on was sent', nextStep: OTHER_WORK },
   VANISHED: {
     meaning: 'the prover fell silent or disconnected after the clock had started',
-    nextStep: 'Keep the connection up for the whole run; from T0 on silence counts as a failure.',
+    nextStep: 'Keep the connection up for the whole run.',
   },
   REFUSED: {
     meaning: 'the prover gave up after the clock had started',
@@ -29,7 +29,7 @@ export const REASONS = {
   UNEXPECTED_OPENING: { meaning: 'openings came before the nonce or for a part not asked', nextStep: OTHER_WORK },
   WRONG_OPENING_SIZE: { meaning: 'the openings have the wrong length for the tree of this part', nextStep: OTHER_WORK },
   OPENING_DOES_NOT_REACH_ROOT: {
-    meaning: 'a tile computed by the verifier does not lead to the committed root along the path sent',
+    meaning: 'a tile computed by the verifier does not lead to the committed root',
     nextStep: OTHER_WORK,
   },
   FILL_DOES_NOT_REACH_ROOT: {

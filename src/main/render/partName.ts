@@ -6,7 +6,7 @@ const NAMES: Partial<Record<PartRole, (part: PlannedPart) => string>> = {
   sustained: ({ precision }) => `${precision} speed, kept up`,
   alone: () => 'each card alone',
   memory: () => 'memory',
-  bind: () => 'one-card test',
+  bind: () => 'pair test',
   link: () => 'card to card',
 }
 
