@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { problemSchema } from '../apps/api/problem.ts'
+import { jsonIn } from '../core/bytes/jsonIn.ts'
 import { type HttpAnswer, isOk } from '../drivers/system/askHttp.ts'
 
 /** An operation that answers in JSON. */
@@ -52,22 +53,14 @@ export async function askApi<R extends Operation>(route: R, asked: Asked<R>, pla
   const answer = await place.send(route.method, search === '' ? path : `${path}?${search}`, content)
   const text = answer.text ?? ''
   if (!isOk(answer)) throw refusal(text, place)
-  const read = route.responses[200].content['application/json'].schema.safeParse(parsed(text))
+  const read = route.responses[200].content['application/json'].schema.safeParse(jsonIn(text))
   if (!read.success) throw place.stranger(read.error)
   return read.data as Answer<R>
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** Why it did not do what was asked, or that it is something else altogether. */
 function refusal(text: string, place: ApiPlace): Error {
-  const read = problemSchema.safeParse(parsed(text))
+  const read = problemSchema.safeParse(jsonIn(text))
   if (!read.success) return place.stranger(read.error)
   const { code, message, nextStep } = read.data.error
   const short = (words: string): string => words.slice(0, MOST_WORDS)

@@ -116,7 +116,7 @@ export const fault = faultsOf({
   NOT_READABLE: {
     blame: 'user',
     message: 'cannot read {file}',
-    nextStep: 'Name a file that exists and that you may read.',
+    nextStep: 'Name a file, not a folder, that exists and that you may read.',
   },
   NOT_YOUR_SIGNATURE: {
     blame: 'user',

@@ -30,7 +30,7 @@ export function refuseUnused(command: Command, names: readonly string[], when: s
 }
 
 /** A public key, or any 32 bytes. */
-export const readKey = reader('A key is 64 hex digits.', (text) => fromHex(text.toLowerCase(), 32))
+export const readKey = reader('Use 64 hex digits.', (text) => fromHex(text.toLowerCase(), 32))
 
 const COLLECTORS = new WeakSet<object>()
 

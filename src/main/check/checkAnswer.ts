@@ -6,7 +6,7 @@ import type {
   CheckedReceipt,
   CheckedSummary,
 } from '../../core/certificate/checkCertificate.ts'
-import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
+import { DOUBTS } from '../../core/certificate/doubts.ts'
 import type { CertificateProblem } from '../../core/certificate/problems.ts'
 import { type Checked, explainProblem, type OpeningCount } from '../../core/certificate/reportOfCheck.ts'
 import { askedDevicesOf } from '../../core/certificate/statement.ts'
@@ -15,7 +15,16 @@ import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { explainReason } from '../../core/proof/reasons.ts'
 import { withPrefix } from '../../core/units/format.ts'
 import type { ProvenFigures } from '../../core/work/methods/step/provenWork.ts'
-import { type Answer, answerOf, headOf, leftOutOf, soldText, TEST_THE_CARDS, WORDS } from '../render/answer.ts'
+import {
+  type Answer,
+  answerOfRest,
+  doubted,
+  headOf,
+  leftOutOf,
+  soldText,
+  TEST_THE_CARDS,
+  WORDS,
+} from '../render/answer.ts'
 import { failedDevices } from '../render/verdictLines.ts'
 
 /** A check, and the file as the reader named it. */
@@ -30,22 +39,24 @@ export function answerOfCheck({ checked, openings, catalogue, file }: ShownCheck
   if (checked.problem) return refusal(file, checked.problem)
   const verdict = verdictOfCheck(checked)
   if (checked.kind === 'summary')
-    return verdict === 'not-established' ? doubted(checked.doubts, null) : spokenAgainst(checked, verdict, catalogue)
+    return verdict === 'not-established'
+      ? doubted(checked.doubts[0]!, null)
+      : spokenAgainst(checked, verdict, catalogue)
   if (checked.kind === 'attestation')
-    return verdict === 'genuine' ? attested(checked) : doubted(checked.doubts, headOf(attested(checked)))
+    return verdict === 'genuine' ? attested(checked) : doubted(checked.doubts[0]!, headOf(attested(checked)))
   if (checked.kind === 'receipt')
-    return verdict === 'genuine' ? worked(checked) : doubted(checked.doubts, headOfWork(checked))
-  if (checked.kind === 'product') return verdict === 'genuine' ? multiplied(checked) : doubted(checked.doubts, null)
-  if (checked.kind === 'answer') return verdict === 'genuine' ? answered(checked) : doubted(checked.doubts, null)
+    return verdict === 'genuine' ? worked(checked) : doubted(checked.doubts[0]!, headOfWork(checked))
+  if (checked.kind === 'product') return verdict === 'genuine' ? multiplied(checked) : doubted(checked.doubts[0]!, null)
+  if (checked.kind === 'answer') return verdict === 'genuine' ? answered(checked) : doubted(checked.doubts[0]!, null)
   const { predicate } = checked.read.statement
   const leftOut = leftOutOf(checked.answer, askedDevicesOf(predicate), predicate.claims.inventory)
   const failed = failedDevices({ faults: [], ...predicate.claims }).length
   const judged = { judgement: checked.answer, preset: checked.read.preset.name, leftOut, failed }
-  const answer = answerOf({ ...judged, catalogue, file, isVerbose })
+  const answer = answerOfRest({ ...judged, catalogue, file, isVerbose })
   if (verdict === 'not-established')
     return verdictOf(checked.answer) === verdict
       ? { ...answer, now: DOUBTS[checked.doubts[0]!.code].nextStep }
-      : doubted(checked.doubts, headOf(answer))
+      : doubted(checked.doubts[0]!, headOf(answer))
   if (openings.checked < openings.all) return sampled(answer, openings)
   if (leftOut !== null) return { ...answer, now: TEST_THE_CARDS }
   return { ...answer, now: NOW[verdict] ?? answer.now }
@@ -147,16 +158,6 @@ export function provenText({ products, transitions, log2Error }: ProvenFigures):
 
 /** Rounded up: never better than it is. */
 export const chanceText = (log2Error: number): string => `2^-${Math.floor(-log2Error)}`
-
-function doubted(doubts: readonly Doubt[], why: string | null): Answer {
-  const [doubt] = doubts
-  const { nextStep } = DOUBTS[doubt!.code]
-  const [verdict, word] = ['not-established', 'NOT ESTABLISHED'] as const
-  return { verdict, word, text: doubtText(doubt!), why, now: nextStep }
-}
-
-export const doubtText = ({ code, where }: Doubt): string =>
-  `${DOUBTS[code].meaning}${where ? ` (${where})` : ''} [${code}]`
 
 function refusal(file: string, problem: CertificateProblem): Answer {
   const { where, reason, got, expected, meaning, nextStep, code } = explainProblem(problem)

@@ -137,7 +137,7 @@ export async function runCheck(
   return { shown: { file: shownName(file), ...found, checked, ...rules, ...signers }, signed: given.full ?? given.file }
 }
 
-/** W5.8. A receipt beside the certificate of its box, all of which is checked; who must have signed which is asked of the first. */
+/** W5.8. A receipt beside the certificate of its box, all of which is checked, its age too; who must have signed which is asked of the first. */
 async function clocked(
   checked: CheckedEvidence,
   certificate: GivenFile,
@@ -146,7 +146,7 @@ async function clocked(
   signal: AbortSignal,
 ): Promise<CheckedEvidence> {
   if (checked.kind !== 'receipt' || checked.problem) return checked
-  const itsRules = { ...rules, required: [], prover: null, maxAgeSeconds: null }
+  const itsRules = { ...rules, required: [], prover: null }
   const { checked: box } = await checkEvidence({ file: certificate, full: null }, itsRules, recomputing, signal)
   if (box.problem) throw fault('NOT_A_BOUND', { why: `${PROBLEMS[box.problem.code].meaning} [${box.problem.code}]` })
   if (box.kind !== 'certificate' || exitOfCheck(box) !== EXIT.genuine)

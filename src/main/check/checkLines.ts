@@ -19,7 +19,7 @@ import { catalogueHash } from '../../core/identify/catalogue.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { formatAge, formatBytes, withPrefix } from '../../core/units/format.ts'
 import { toMillis } from '../../core/units/instants.ts'
-import { answerLines, closingLines } from '../render/answer.ts'
+import { answerLines, closingLines, doubtText } from '../render/answer.ts'
 import { TIERS } from '../render/attestedLines.ts'
 import { labelled } from '../render/labelled.ts'
 import { speedScale, speedText } from '../render/speed.ts'
@@ -27,15 +27,7 @@ import type { Terminal } from '../render/terminal.ts'
 import { verdictLines } from '../render/verdictLines.ts'
 import { askedOf, askedText } from '../work/askedOf.ts'
 import { courseLines, courseOf } from '../work/figures.ts'
-import {
-  answerOfCheck,
-  chanceText,
-  doubtText,
-  provenText,
-  type ShownCheck,
-  segmentsText,
-  sizesOf,
-} from './checkAnswer.ts'
+import { answerOfCheck, chanceText, provenText, type ShownCheck, segmentsText, sizesOf } from './checkAnswer.ts'
 
 /** Where it is shown. */
 interface Page extends Pick<Terminal, 'colours' | 'columns'> {

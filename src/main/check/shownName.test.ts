@@ -1,18 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
-import { openCommandLine } from '../../../test/support/commandLine.ts'
+import { describe, expect, test } from 'vitest'
+import { openHome } from '../../../test/support/commandLine.ts'
 import { shownName } from './shownName.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-name-'))
-const commands = openCommandLine({ ...process.env, TOUCHSTONE_HOME: join(folder, 'home') })
-afterAll(() => {
-  commands.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+const { folder, commands } = openHome()
 
 describe('attack 146: a file whose name is a verdict', () => {
   test('it draws nothing on the screen of whoever checks it', async () => {

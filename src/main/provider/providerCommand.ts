@@ -28,7 +28,11 @@ export function addProviderCommand(program: Command, context: CommandContext): v
       'who may have this box to verify it: keys separated by commas, or "anyone"; a key is what "verify" shows as "signed by"',
       readKeysOrAnyone,
     )
-    .option('--allow-rent <keys>', 'who may rent it, for up to 31 days: keys separated by commas', readKeys, [])
+    .addOption(
+      new Option('--allow-rent <keys>', 'who may rent it, for up to 31 days: keys separated by commas')
+        .argParser(readKeys)
+        .default([], 'nobody'),
+    )
     .addOption(
       new Option('--listen <host:port>', 'where to wait for them')
         .argParser(readListen)

@@ -1,7 +1,9 @@
 import { rmSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { toHex } from '../../core/bytes/hex.ts'
+import { jsonIn } from '../../core/bytes/jsonIn.ts'
 import { LEASE_PURPOSES } from '../../core/lease/leaseBook.ts'
 import { isPermitted } from '../../core/lease/leasePermissions.ts'
 import type { KeyRules } from '../../drivers/lease/keyRules.ts'
@@ -9,7 +11,7 @@ import { askLiveness } from '../../drivers/remote/leased/askLiveness.ts'
 import type { ProviderLine } from '../../drivers/remote/leased/askProvider.ts'
 import { giveBack } from '../../drivers/remote/leased/connectLeased.ts'
 import { isFolderLocked, stopHolder } from '../../drivers/system/lockFolder.ts'
-import { readIfThere, writeAside } from '../../drivers/system/writeAside.ts'
+import { writeAside } from '../../drivers/system/writeAside.ts'
 import { dialWs, MESSAGES, wsChannel } from '../../drivers/system/wsChannel.ts'
 import { stateFolder } from '../../drivers/system/xdgFolders.ts'
 import { EXIT } from '../exitCodes.ts'
@@ -48,7 +50,7 @@ async function dialOwn<T>(
 ): Promise<T> {
   const signer = ownKey(env, 'provider')
   const key = toHex(signer.publicKey)
-  const { data: note } = noteSchema.safeParse(await parsed(noteFile(env)))
+  const { data: note } = noteSchema.safeParse(jsonIn(await readFile(noteFile(env), 'utf8').catch(() => '')))
   if (note === undefined) throw await notListening(env)
   const socket = await dialWs(note.url, MESSAGES, signal).catch(async (cause: unknown) => {
     throw await notListening(env, cause)
@@ -66,14 +68,6 @@ async function notListening(env: NodeJS.ProcessEnv, cause?: unknown) {
   const home = stateFolder(env)
   const isStarting = await isFolderLocked(leasesFolder(env))
   return fault(isStarting ? 'PROVIDER_STARTING' : 'PROVIDER_NOT_RUNNING', { home }, cause)
-}
-
-async function parsed(path: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readIfThere(path, 'null'))
-  } catch {
-    return null
-  }
 }
 
 interface Flags {

@@ -1,4 +1,5 @@
 import { boxWords } from '../../core/bytes/boxWords.ts'
+import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
 import type { Judgement } from '../../core/certificate/judgeRun.ts'
 import { type Verdict, verdictOf } from '../../core/certificate/verdict.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
@@ -43,12 +44,31 @@ export const WORDS: Readonly<Record<Verdict, string>> = {
   rejected: 'REJECTED',
 }
 
-/** The answer of a run. What failed is part of it: the rest may be as claimed, and the box is not. */
+/** The answer of a run. Where devices failed the rest may be as claimed, and the box is not (attack 381). */
 export function answerOf({ failed = 0, ...asked }: Asked): Answer {
+  const answer = answerOfRest({ failed, ...asked })
+  return failed > 0 && isYes(answer.verdict)
+    ? doubted({ code: 'DEVICE_FAILED', where: `${failed} that failed` }, headOf(answer))
+    : answer
+}
+
+/** The answer about the devices that were judged. */
+export function answerOfRest({ failed = 0, ...asked }: Asked): Answer {
   const answer = answerOfJudged(asked)
   if (failed === 0 || answer.verdict === 'rejected') return answer
   return { ...answer, text: `${answer.text}, but for ${failed} that failed` }
 }
+
+/** Where something leaves it open. */
+export function doubted(doubt: Doubt, why: string | null): Answer {
+  const [verdict, now] = ['not-established', DOUBTS[doubt.code].nextStep] as const
+  return { verdict, word: WORDS[verdict], text: doubtText(doubt), why, now }
+}
+
+export const doubtText = ({ code, where }: Doubt): string =>
+  `${DOUBTS[code].meaning}${where ? ` (${where})` : ''} [${code}]`
+
+const isYes = (verdict: Verdict): boolean => verdict === 'as-claimed' || verdict === 'genuine'
 
 function answerOfJudged({ judgement, preset, catalogue, file, leftOut = null, isVerbose = false }: Asked): Answer {
   const { reason, claim } = judgement
@@ -194,5 +214,5 @@ function headline({ verdict, word, text }: Answer, { colours, columns }: Pick<Te
 
 function colourOf(verdict: Verdict, { red, green, yellow }: Colours) {
   if (verdict === 'not-established') return yellow
-  return verdict === 'as-claimed' || verdict === 'genuine' ? green : red
+  return isYes(verdict) ? green : red
 }

@@ -8,6 +8,8 @@ import type { Colours } from './terminal.ts'
 
 const HOST_CLAIMS = '  claimed: figures of our program on the box, which its owner could have changed:'
 
+const OWN_CLOCK = 'this machine, by its own clock: whoever runs it could have changed both'
+
 /** How we got in, what the rest of the box showed, and in detail what our program says of it. */
 export function boxLines(
   { access, inventory, host, ...report }: BoxReport,
@@ -28,8 +30,9 @@ export function boxLines(
     return field?.figure ? [`  ${field.label}: ${format(field, value)}`] : []
   })
   return [
-    ...block(access.hostKey === undefined ? [] : remote),
-    ...block(host.flatMap(hostLines)),
+    ...block(access.hostKey === undefined ? labelled('box', OWN_CLOCK) : remote),
+    // Of a run that is rejected nothing is proven (attack 377).
+    ...block(report.judgement.reason ? [] : host.flatMap(hostLines)),
     ...block(figures.length === 0 ? [] : [colours.dim(HOST_CLAIMS), ...figures]),
   ]
 }

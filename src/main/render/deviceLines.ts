@@ -97,7 +97,7 @@ function memoryLines(device: DeviceJudgement, catalogue: Catalogue): string[] {
   return [
     ...labelled(`memory ${memory?.status}`, read),
     ...labelled('', own || null),
-    ...labelled('one-card test', bindShare === null ? null : bindText(bindShare, identity.status === 'cpu')),
+    ...labelled('pair test', bindShare === null ? null : bindText(bindShare, identity.status === 'cpu')),
     ...labelled('link', link),
   ]
 }
@@ -124,7 +124,7 @@ function bindText(share: number, isCpu: boolean): string {
   const rate = `bind at ${share / 10} % of the int8 rate`
   if (isCpu) return rate
   return share >= ONE_MEMORY_SHARE
-    ? `${rate}: as one card or one NVLink group shows`
+    ? `${rate}: as one card shows, and several may together`
     : `${rate}: below ${ONE_MEMORY_SHARE / 10} %, as two cards joined by PCIe would show`
 }
 
@@ -175,12 +175,14 @@ function share(what: string, proven: number | undefined, figures: readonly Publi
 
 type Details = Readonly<Record<string, string | number | boolean>>
 
-/** What our program measured between host and card, which the box's owner could have changed; nothing for a CPU. */
+/** What our program on the box says of the way between host and card, which its owner could have changed; nothing for a CPU. */
 export function transferLines({ hostToCardBytesPerSec: up, cardToHostBytesPerSec: down, transferRates }: Details) {
   if (typeof up === 'number' && typeof down === 'number')
     return labelled(
-      'host memory',
-      `${formatBytesPerSecond(up)} to the card, ${formatBytesPerSecond(down)} back (measured, not proven)`,
+      'host to card',
+      `as the box says: ${formatBytesPerSecond(up)}, and ${formatBytesPerSecond(down)} back`,
     )
-  return typeof transferRates === 'string' ? labelled('host memory', `as the box says: ${boxWords(transferRates)}`) : []
+  return typeof transferRates === 'string'
+    ? labelled('host to card', `as the box says: ${boxWords(transferRates)}`)
+    : []
 }

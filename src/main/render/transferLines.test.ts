@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { transferLines } from './deviceLines.ts'
 
-test('rates between host and card are shown both ways, as measured and not as proven', () => {
+test('rates between host and card are shown both ways, as the word of the box', () => {
   expect(transferLines({ hostToCardBytesPerSec: 55.5e9, cardToHostBytesPerSec: 55.3e9 })).toEqual([
-    '  host memory    55.5 GB/s to the card, 55.3 GB/s back (measured, not proven)',
+    '  host to card   as the box says: 55.5 GB/s, and 55.3 GB/s back',
   ])
 })
 
 test('a card whose rates could not be had says why, and a CPU says nothing', () => {
   expect(transferLines({ transferRates: 'not measured: OUT_OF_MEMORY' })).toEqual([
-    '  host memory    as the box says: "not measured: OUT_OF_MEMORY"',
+    '  host to card   as the box says: "not measured: OUT_OF_MEMORY"',
   ])
   expect(transferLines({ threads: 2 })).toEqual([])
 })

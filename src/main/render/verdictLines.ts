@@ -101,7 +101,7 @@ type FailedDevices = Pick<ShownVerdict, 'faults'> & { readonly inventory: Pick<I
 /** Devices the verdict is not about, in the words of the prover, which are said to be its own. */
 export function failedDevices({ faults, inventory }: FailedDevices): string[] {
   const { gpuFaults } = inventory.host
-  const closed = typeof gpuFaults === 'string' && gpuFaults !== '' ? [gpuFaults] : []
+  const closed = gpuFaults ? [String(gpuFaults)] : []
   return [
     ...faults.map((fault) => `as the box says: ${faultWords(fault)}`),
     ...closed.map(
@@ -124,10 +124,11 @@ const BRIEFLY_NOT_EXCLUDED = [
 ]
 const NOT_EXCLUDED = [
   'Not excluded: work forwarded to another machine, several cards posing as one',
-  '(joined by NVLink, or over PCIe where one of them has the memory and a quarter',
-  'of the int8 speed), one large card posing as several small ones within the',
-  'totals, a fast card with less memory posing as one with slow memory, a',
-  'processor as fast as a slow card that says it is one.',
+  '(joined by NVLink, or over PCIe: three with two thirds of its memory each, or',
+  'any number if one of them has it all and a quarter of the int8 speed), one',
+  'large card posing as several small ones within the totals, a fast card with',
+  'less memory posing as one with slow memory, a processor as fast as a slow card',
+  'that says it is one.',
   'At least half of a memory rate is proven: it counts both tiles of every pair,',
   'and a clever order could read one of them from a cache.',
 ]

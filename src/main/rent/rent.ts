@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { toHex } from '../../core/bytes/hex.ts'
+import { jsonIn } from '../../core/bytes/jsonIn.ts'
 import type { CheckedEvidence } from '../../core/certificate/checkCertificate.ts'
 import { placeOf } from '../../core/certificate/statement.ts'
 import type { AccessDetails } from '../../core/lease/leaseMessages.ts'
@@ -41,8 +42,8 @@ function notesOf({ env }: CommandContext, key: string) {
   const secret = { mode: 0o600 }
   return {
     read: async (): Promise<Note | null> => {
-      const text = await readIfThere(at('json'), 'null')
-      return noteSchema.nullable().catch(null).parse(parsed(text))
+      const { data: note } = noteSchema.safeParse(jsonIn(await readIfThere(at('json'))))
+      return note ?? null
     },
     write: (note: Note): void => writeAside(at('json'), JSON.stringify(note), { ...secret, flush: true }),
     keep: (name: 'key' | 'known_hosts', text: string): string => {
@@ -50,14 +51,6 @@ function notesOf({ env }: CommandContext, key: string) {
       return at(name)
     },
     forget: (): void => ['json', 'key', 'known_hosts'].forEach((name) => void rmSync(at(name), { force: true })),
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { MAX_RENT_SECONDS } from '../../core/lease/leaseBook.ts'
 import { addKey, readNetworks, readNumber, refuseUnused } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
@@ -16,7 +16,11 @@ export function addRentCommand(program: Command, context: CommandContext): void 
     .option('--claim <text>', 'what you rent, for example "8x H100 SXM": the proof must show that')
     .option('--full <file>', 'the certificate that the summary is of')
     .option('--unproven', 'rent also where the check leaves it open (4): expired, no claim proven, a summary alone')
-    .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey, [])
+    .addOption(
+      new Option('--trust <key>', 'public key of a validator you trust, hex; may be repeated')
+        .argParser(addKey)
+        .default([], 'none besides your own'),
+    )
     .option(
       '--lease-networks <list>',
       'where the lease may lead besides the provider itself: 10.0.0.0/8,…',

@@ -212,7 +212,7 @@ function answerOfReport({ report, asksVendors = false, ...how }: ShownReport): A
 export const reportLines = ({ report, ...how }: ShownReport, terminal: Terminal): string[] => [
   ...answerLines(answerOfReport({ report, ...how }), terminal),
   ...verdictLines(report, { ...how, ...terminal }),
-  ...attestedLines(report.attested, terminal.colours),
+  ...attestedLines(report, terminal.colours),
   ...boxLines(report, terminal.colours, how.isVerbose),
 ]
 

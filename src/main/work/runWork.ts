@@ -4,6 +4,7 @@ import { attestationReader } from '../../core/attest/attestationReader.ts'
 import type { AttestDoubt } from '../../core/attest/doubts.ts'
 import { REFUSALS } from '../../core/attest/refusals.ts'
 import { boxWords } from '../../core/bytes/boxWords.ts'
+import { toHex } from '../../core/bytes/hex.ts'
 import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
 import { withPrefix } from '../../core/units/format.ts'
 import { toInstant } from '../../core/units/instants.ts'
@@ -23,9 +24,9 @@ import type { Tensors } from '../../ports/workDevice.ts'
 import { type AttestationFiles, askedRules, vendorFiles, vendorOption } from '../attestationRules.ts'
 import { checkAddress, openBox } from '../boxes/openBox.ts'
 import type { SshFlags } from '../boxes/openSshBox.ts'
-import { doubtText } from '../check/checkAnswer.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
+import { doubtText } from '../render/answer.ts'
 import { labelled } from '../render/labelled.ts'
 import { bar } from '../render/showSteps.ts'
 import { openTerminal, type Terminal } from '../render/terminal.ts'
@@ -147,9 +148,8 @@ export async function runWork(
     const onStep = delivery.onStep ?? showWork(terminal, work)
     const ours = { clock, randomness, runPatch, hasher }
     const proven = method === 'sumcheck' && work.spec.kind !== 'matmul' ? provenOf(work, flags) : null
-    const operands = delivery.given ?? []
     const asked = { isCoded: flags.code === true, every: delivery.every, segmentMs: 1000 * flags.segmentLimit }
-    const how = { ...asked, operands, work, given, onStep, judge, ...ours, ...(proven ? { proven } : {}) }
+    const how = { ...asked, work, given, onStep, judge, ...ours, ...(proven ? { proven } : {}) }
     // Steps are proven beside openings, a product by itself.
     const show = proven ? byOpenings : METHODS[method]
     const shown = await onBoxes(targets, signal, (provers) => show(provers, how, delivery.onState, signal))
@@ -254,7 +254,6 @@ function reject({ code, message }: WorkRejected, { json }: RunFlags, people: Ter
   return EXIT.rejected
 }
 
-/** Progress with the time left, and the first figure of a transition where it has one. */
 /** What became of a segment once the last state was in. */
 const PROVING = {
   trace: 'is run again with trace',
@@ -262,6 +261,7 @@ const PROVING = {
   proof: 'is proven by sumcheck; what was drawn is checked here',
 } as const satisfies Readonly<Record<Exclude<WorkStep['step'], 'segment'>, string>>
 
+/** Progress with the time left, and the first figure of a transition where it has one. */
 function showWork(terminal: Terminal, { ends, spec, figures }: Work<WorkKernels>): (step: WorkStep) => void {
   const startedMs = performance.now()
   return (step) => {
@@ -283,7 +283,7 @@ type ToldWork = Shown & { readonly doubts: readonly Doubt[] }
 function tell(
   flags: RunFlags,
   work: Work<WorkKernels>,
-  { device, elapsedUs, marks, drawn, looked, credited, replicas, disputes, check, evidence, doubts }: ToldWork,
+  { device, elapsedUs, marks, drawn, looked, credited, replicas, disputes, product, evidence, doubts }: ToldWork,
   { tied, given = [] }: Pick<Delivery, 'tied' | 'given'>,
   env: NodeJS.ProcessEnv,
 ): void {
@@ -309,9 +309,9 @@ function tell(
     }
     return void process.stdout.write(`${JSON.stringify(told)}\n`)
   }
-  const inputs = flags.inputs === undefined ? [] : [`--inputs ${flags.inputs}`]
-  const own = given.map((file) => `--given ${file}`)
-  const words = [...(check ? [check] : [...inputs, ...own]), tied ?? ''].join(' ')
+  const inputs = product || flags.inputs === undefined ? [] : [`--inputs ${flags.inputs}`]
+  const operands = product?.codes?.map((code) => `--code ${toHex(code)}`) ?? given.map((file) => `--given ${file}`)
+  const words = [...inputs, ...operands, tied ?? ''].join(' ')
   openTerminal(process.stdout, env).lines([
     ...labelled(
       'done',

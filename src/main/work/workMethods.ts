@@ -42,8 +42,8 @@ export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs' | 'mark
   /** Of replicas, what became of each. */
   readonly replicas: string | null
   readonly disputes: readonly ToldDispute[]
-  /** What a check of the receipt is to be told besides the result, in the place of inputs. */
-  readonly check: string
+  /** Of a product that is proven by itself, whose check takes no inputs: the codes that stand for its operands. */
+  readonly product?: Pick<ProductReceipt, 'codes'>
   /** What hardware signed, for a file of its own. */
   readonly evidence?: Uint8Array
   receipt(facts: Facts, signer: Signer): Uint8Array
@@ -52,8 +52,6 @@ export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs' | 'mark
 export type How = Omit<Watch, 'prover' | 'onState'> & {
   /** Whether operands go under a code, for who has neither. */
   readonly isCoded: boolean
-  /** Files of a product's operands, as a check of it names them. */
-  readonly operands: readonly string[]
   /** Judges what hardware signed for a nonce: throws where it does not hold, else names the chips. */
   judge(bundle: Uint8Array, nonce: Uint8Array): Promise<string>
 }
@@ -97,7 +95,7 @@ export async function byOpenings(
   const looked = `${figures.patches} patches of ${segmentsText(how.work, figures)}, drawn here once the last state was in${proofs}`
   return {
     ...{ device, elapsedUs, marks, last, drawn: [...watched.segments.keys()], looked, credited },
-    ...{ replicas: told, disputes, check: '' },
+    ...{ replicas: told, disputes },
     receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
   }
 }
@@ -124,7 +122,6 @@ export async function byAttestation(
       credited: figures.credited,
       replicas: null,
       disputes: [],
-      check: '',
       evidence: evidence.bundle,
     },
     receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
@@ -162,10 +159,9 @@ export async function bySumcheck(
   const { device, elapsedUs, proverKey } = executed
   const credited = creditedOperations(operationsOfWork(work), liveShareOf(product, operands.a, operands.b))
   const looked = `every entry, by sumcheck: a wrong one passes with at most ${chanceText(log2Error)}`
-  const named = codes?.map((code) => `--code ${toHex(code)}`) ?? how.operands.map((file) => `--given ${file}`)
   return {
     ...{ device, elapsedUs, marks, last, drawn: [...marks.keys()], looked, credited },
-    ...{ replicas: null, disputes: [], check: named.join(' ') },
+    ...{ replicas: null, disputes: [], product: { codes } },
     receipt: (facts, signer) => issueProduct({ ...facts, device, elapsedUs, proverKey, roots, proof, codes }, signer),
   }
 }
@@ -258,11 +254,12 @@ const replayHere =
       ? null
       : replayWork(work, said, new EngineRun(await openExactEngine(), work, given, hasher))
 
-function toldOf({ between, keys, wrong, isSilent, rounds, segment, op, draw }: Dispute): ToldDispute {
-  const replicas = between.map((place) => place + 1)
-  const lost = replicas.filter((_, i) => wrong !== (i === 0 ? 'second' : 'first'))
+function toldOf({ between, keys, lost, isSilent, rounds, segment, op, draw }: Dispute): ToldDispute {
+  const counted = (places: readonly number[]) => places.map((place) => place + 1)
+  const losers = counted(lost)
   return {
-    ...{ replicas, keys: keys.map(toHex), liars: isSilent ? [] : lost, silent: isSilent ? lost : [], rounds },
+    ...{ replicas: counted(between), keys: keys.map(toHex), rounds },
+    ...{ liars: isSilent ? [] : losers, silent: isSilent ? losers : [] },
     ...{ segment: segment ?? null, step: op ?? null, patch: draw?.patch ?? null },
   }
 }
