@@ -1,9 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { beforeAll, expect, test } from 'vitest'
 import { encodeNpy } from '../../src/drivers/workFiles/npy.ts'
-import { openCommandLine } from '../support/commandLine.ts'
+import { openHome } from '../support/commandLine.ts'
 import { bytesFrom } from '../support/plainProduct.ts'
 
 /** The name that the processor of the box gives itself, and what does works on it. */
@@ -18,10 +16,8 @@ TextEncoder.prototype.encode = function (text) {
   return encode.call(this, /^CPU \\(/.test(text) ? ${JSON.stringify(boast)} : text)
 }`
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-boast-'))
-const inFolder = (name: string) => join(folder, name)
 const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(named)}`
-const commands = openCommandLine({ ...process.env, TOUCHSTONE_HOME: inFolder('home'), NO_COLOR: '1', NODE_OPTIONS })
+const { inFolder, commands } = openHome({ NODE_OPTIONS })
 const receipt = inFolder('w.receipt')
 const files = ['a', 'b'].map((name) => inFolder(`${name}.npy`))
 const work = ['work', 'run', 'matmul', ...files, '--out', inFolder('c.npy'), '--receipt', receipt]
@@ -29,10 +25,6 @@ const work = ['work', 'run', 'matmul', ...files, '--out', inFolder('c.npy'), '--
 beforeAll(() => {
   for (const file of files)
     writeFileSync(file, encodeNpy({ type: 'i8', rows: 8, width: 8, bytes: bytesFrom(file, 64) }))
-})
-afterAll(async () => {
-  await commands.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 /** What it says, however it was wrapped. */

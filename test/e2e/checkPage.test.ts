@@ -44,13 +44,15 @@ test('the page that checks has at most 250 KB of script, compressed', () => {
   expect(zipped).toBeLessThan(250_000)
 })
 
+const shownAs = (file: string) => {
+  const deps = { catalogue: shippedCatalogue, openChecker: openThreadedChecker, nowMs: () => nowMs }
+  const check = createCheck(deps, (checked) => ({ file, successorOf: new Map(), ...checked }))
+  return check(certificate, { trust: [key] })
+}
+
 test('what a report says stays text, whoever wrote it', async () => {
   const hostile = '</pre><script>alert(1)</script><img src=x onerror=alert(2)>'
-  const deps = { catalogue: shippedCatalogue, openChecker: openThreadedChecker, nowMs: () => nowMs }
-  const shown = await createCheck(deps, (checked) => ({ file: hostile, successorOf: new Map(), ...checked }))(
-    certificate,
-    { trust: [key] },
-  )
+  const shown = await shownAs(hostile)
   const page = reportPage({ shown, certificate: Buffer.from(certificate), program: 'touchstone', style: 'p{}' })
   expect(page).not.toMatch(/<script|<img|https?:/)
   expect(page).toContain('&lt;script&gt;')
@@ -109,12 +111,11 @@ else
       expect(requests).toEqual(['/', '/check/style.css'])
       await page.click('a[href="./check/"]')
       await page.waitForSelector('#file')
-      await attack368(page)
       await page.close()
     })
 
-    /** Attack 368: a link brings a key that its reader does not see, below the one that he knows. */
-    async function attack368(page: Page) {
+    test('attack 368: a link brings no key that its reader does not see, below the one that he knows', async () => {
+      const page = await browser.newPage()
       const other = 'ee'.repeat(32)
       const links = [`${key}&trust=%0A%0A%0A%0A${other}`, `${key}${'+'.repeat(400)}${other}`]
       for (const [i, link] of links.entries()) {
@@ -130,7 +131,8 @@ else
       expect(await page.inputValue('#trust')).toBe(lines.join('\n').replace(/\s+/g, '\n'))
       await page.setViewportSize({ width: 320, height: 480 })
       await expect.poll(field).toEqual([true, 0])
-    }
+      await page.close()
+    })
 
     test('a good file holds; its openings are recomputed by workers, and nobody else is asked', async () => {
       const { page, heard, headline, text, steps } = await drop(certificate)
@@ -247,13 +249,7 @@ else
 
     test('a report opens by itself: no request, no script', async () => {
       const style = await readFile(new URL('../../dist/web/check/style.css', import.meta.url), 'utf8')
-      const deps = { catalogue: shippedCatalogue, openChecker: openThreadedChecker, nowMs: () => nowMs }
-      const shown = await createCheck(deps, (checked) => ({ file: 'c.json', successorOf: new Map(), ...checked }))(
-        certificate,
-        {
-          trust: [key],
-        },
-      )
+      const shown = await shownAs('c.json')
       const path = join(folder, 'report.html')
       writeFileSync(path, reportPage({ shown, certificate: Buffer.from(certificate), program: 'touchstone', style }))
       const page = await browser.newPage()

@@ -67,7 +67,7 @@ beforeAll(async () => {
   const made = await alone('verify', '--preset', 'tiny', '--out', certificate)
   expect(made.err + made.out).toContain('GENUINE')
   // Parts have the names that people know.
-  for (const name of ['int8 speed', 'bf16 speed', 'memory', 'one-card test']) expect(made.err).toContain(`: ${name}\n`)
+  for (const name of ['int8 speed', 'bf16 speed', 'memory', 'pair test']) expect(made.err).toContain(`: ${name}\n`)
   expect(made.code).toBe(0)
 })
 afterAll(async () => {

@@ -1,19 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
-import { openCommandLine } from '../support/commandLine.ts'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { openHome } from '../support/commandLine.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-dispute-'))
-const inFolder = (name: string) => join(folder, name)
 const lie = new URL('../support/lyingReplica.mjs', import.meta.url).href
-const env = { ...process.env, TOUCHSTONE_HOME: inFolder('home'), NO_COLOR: '1', NODE_OPTIONS: `--import ${lie}` }
-const commands = openCommandLine(env)
-
-afterAll(async () => {
-  await commands.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+const { inFolder, commands } = openHome({ NODE_OPTIONS: `--import ${lie}` })
 
 test('attack 357: replicas that differ settle it between them: who lied is named, so is who went away, and who is left delivers', async () => {
   writeFileSync(inFolder('text'), 'two say one thing each, and one of them is wrong. '.repeat(40))

@@ -1,19 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
 import { errorReportSchema } from '../../src/core/certificate/reportSchemas.ts'
-import { openCommandLine } from '../support/commandLine.ts'
+import { openHome } from '../support/commandLine.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-faults-'))
-const commands = openCommandLine({ ...process.env, TOUCHSTONE_HOME: join(folder, 'home'), NO_COLOR: '1' })
-afterAll(async () => {
-  await commands.close()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-const touchstone = (...args: string[]) => commands.run(args)
-const inFolder = (name: string) => join(folder, name)
+const { inFolder, touchstone } = openHome()
 const config = inFolder('validator.yaml')
 writeFileSync(config, `store: embedded:${inFolder('data')}\napi: { port: 1 }\n`)
 

@@ -1,23 +1,15 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inferenceResult } from '../../src/main/work/results/inferenceResult.ts'
-import { openCommandLine } from '../support/commandLine.ts'
+import { openHome } from '../support/commandLine.ts'
 import { givenResult } from '../support/givenResult.ts'
 
 const model = fileURLToPath(new URL('../fixtures/small-gpt2', import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-infer-'))
-const inFolder = (name: string) => join(folder, name)
-const commands = openCommandLine({ ...process.env, TOUCHSTONE_HOME: inFolder('home'), NO_COLOR: '1' })
+const { inFolder, commands } = openHome()
 const infer = (...args: string[]) => commands.run(['work', 'run', 'infer', ...args])
 const files = ['--out', inFolder('said.json'), '--receipt', inFolder('receipt.json'), '--inputs', inFolder('inputs')]
-
-afterAll(async () => {
-  await commands.close()
-  rmSync(folder, { recursive: true, force: true })
-})
 
 test('a model goes on from a prompt: its text is shown, and a receipt for it, which whoever has the inputs replays', async () => {
   const { status, stdout } = await infer('--model', model, '--prompt', 'This package ', '--tokens', '12', ...files)

@@ -1,22 +1,12 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, expect, test } from 'vitest'
-import { openCommandLine } from '../support/commandLine.ts'
+import { expect, test } from 'vitest'
+import { openHome } from '../support/commandLine.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-marks-'))
-const inFolder = (name: string) => join(folder, name)
 const lie = new URL('../support/lyingMarks.mjs', import.meta.url).href
-const env = { ...process.env, TOUCHSTONE_HOME: inFolder('home'), NO_COLOR: '1', NODE_OPTIONS: `--import ${lie}` }
-const commands = openCommandLine(env)
+const { inFolder, commands } = openHome({ NODE_OPTIONS: `--import ${lie}` })
 const model = fileURLToPath(new URL('../fixtures/small-gpt2', import.meta.url))
 const files = ['--out', inFolder('out'), '--receipt', inFolder('receipt')]
-
-afterAll(async () => {
-  await commands.close()
-  rmSync(folder, { recursive: true, force: true })
-})
 
 test('attack 337: a box whose tokens on the way are not those of its last state is rejected, drawn or not', async () => {
   writeFileSync(inFolder('prompts'), 'abcdefghi'.split('').join('\n'))

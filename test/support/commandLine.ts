@@ -1,5 +1,9 @@
 import { fork } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { afterAll } from 'vitest'
 
 export interface CommandEnd {
   readonly status: number
@@ -42,4 +46,16 @@ export function openCommandLine(env: NodeJS.ProcessEnv): CommandLine {
       await ended.catch(() => {})
     },
   }
+}
+
+/** The same with a home of its own, in a folder for the files of a suite; all of it is gone after its tests. */
+export function openHome(env: Readonly<Record<string, string>> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'touchstone-home-'))
+  const inFolder = (name: string) => join(folder, name)
+  const commands = openCommandLine({ ...process.env, TOUCHSTONE_HOME: inFolder('home'), NO_COLOR: '1', ...env })
+  afterAll(async () => {
+    await commands.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return { folder, inFolder, commands, touchstone: (...args: string[]) => commands.run(args) }
 }
