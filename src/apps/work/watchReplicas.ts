@@ -13,6 +13,8 @@ export interface Dispute extends DisputeOutcome {
   /** Places of the two among the replicas, counted from 0, and their keys. */
   readonly between: readonly [number, number]
   readonly keys: readonly [Uint8Array, Uint8Array]
+  /** Places of those of them who lost it. */
+  readonly lost: readonly number[]
 }
 
 export interface ReplicasWatched {
@@ -116,10 +118,10 @@ async function settleAll(replicas: Replicas, { work, runPatch }: Watch): Promise
     const sides = [first.disputant(unheard(first)), second.disputant(unheard(second))] as const
     const found = await settleDispute(work, sides, runPatch)
     const between = [all.indexOf(first), all.indexOf(second)] as const
-    settled.push({ ...found, between, keys: [first.key, second.key] })
+    const lost = between.filter((_, i) => found.wrong !== (i === 0 ? 'second' : 'first'))
+    settled.push({ ...found, between, keys: [first.key, second.key], lost })
     const why = found.isSilent ? new WorkRejected('UNHEARD') : new WorkRejected('DISPUTE_LOST', placeOf(found))
-    for (const one of two.filter((_, i) => found.wrong !== (i === 0 ? 'second' : 'first')))
-      if (!rejections.has(one)) rejections.set(one, why)
+    for (const place of lost) if (!rejections.has(all[place]!)) rejections.set(all[place]!, why)
   }
   return settled
 }
