@@ -30,6 +30,8 @@ export interface BoundRun {
   readonly proverKey: Uint8Array
   /** How many devices of class `gpu` took part. */
   readonly gpus: number
+  /** Of each device, the chips of the cards that it may be; none asks for none. */
+  readonly chips: readonly (readonly string[])[]
   readonly atMs: number
 }
 
@@ -121,9 +123,22 @@ async function verifyRun(carried: CarriedEvidence, run: BoundRun, rules: Attesta
   if (identities(opened) !== identities(closed)) refuse('OTHER_DEVICES')
   const gpus = closed.devices.filter(({ arch }) => arch !== 'LS10').length
   if (gpus !== run.gpus) refuse('OTHER_DEVICES', { got: gpus, expected: run.gpus })
+  ensureOwnChips(closed, run.chips)
   const isNew = ({ code, where }: AttestDoubt) =>
     !closed.doubts.some((doubt) => doubt.code === code && doubt.where === where)
   return { ...closed, doubts: [...closed.doubts, ...opened.doubts.filter(isNew)] }
+}
+
+/** A chip that attests and another that works: the evidence was lent. Each stands for one device (attack 385). */
+function ensureOwnChips({ devices }: CheckedBundle, wanted: BoundRun['chips']): void {
+  const attested = devices.map(({ model }) => model.split(' ', 1)[0]!)
+  const left = [...attested]
+  for (const chips of wanted) {
+    const own = left.findIndex((chip) => chips.includes(chip))
+    if (chips.length > 0 && own === -1)
+      refuse('OTHER_CHIP', { got: attested.join(' '), expected: [...new Set(chips)].join(' ') })
+    if (own !== -1) left.splice(own, 1)
+  }
 }
 
 const NO_CPU: AttestationPolicy['cpu'] = { measurements: [], tdxStatus: [] }

@@ -49,14 +49,12 @@ describe('the file', () => {
     expect(await refusalOf(() => readBundle(Buffer.from(JSON.stringify(value))))).toMatchObject({ code })
   })
 
-  test('attack 249: a megabyte of small values is refused before anybody reads it', () => {
+  test('attack 249: a megabyte of small values is refused before anybody reads it', async () => {
     const [device] = JSON.parse(new TextDecoder().decode(writeBundle(whole))).devices
     const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, 0]))
     const read = (count: number) => readBundle(Buffer.from(JSON.stringify([{ ...device, ...fields(count) }])))
     expect(read(1000).devices).toHaveLength(1)
-    expect(() => read(20_000)).toThrow(
-      expect.objectContaining({ refusal: { code: 'EVIDENCE_MALFORMED', where: 'values' } }),
-    )
+    expect(await refusalOf(() => read(20_000))).toEqual({ code: 'EVIDENCE_MALFORMED', where: 'values' })
   })
 
   test('any other bytes are refused', async () => {

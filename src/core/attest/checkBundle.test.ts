@@ -48,6 +48,7 @@ describe('a bundle', () => {
   test.each([
     ['an image', image],
     ["AMD's list", { ...policy.cpu, crl: 'required' as const }],
+    ['least levels (attack 394)', { ...policy.cpu, leastSnp: { bootLoader: 0, tee: 0, snp: 0, microcode: 0 } }],
   ])('attack 290: a policy that names %s asks for a processor', async (_, cpu) => {
     const doubts = [{ code: 'NOT_ATTESTED', where: 'processor' }]
     expect(await verifyBundle(whole, under({ cpu }))).toMatchObject({ tier: 'B', doubts })

@@ -148,7 +148,8 @@ function listDoubts(cpu: CpuEvidence | null, { cpu: { crl: wanted = 'ignored' } 
 
 /** What a reader brings or asks for processors, and no processor is there that it could judge (attacks 261, 290). */
 function idleDoubts(cpu: CpuEvidence | null, { crl, collateral = {}, policy }: BundleRules): AttestDoubt[] {
-  const asksForOne = policy.cpu.measurements.length > 0 || (policy.cpu.crl ?? 'ignored') !== 'ignored'
+  const { measurements, crl: list = 'ignored', leastSnp } = policy.cpu
+  const asksForOne = measurements.length > 0 || list !== 'ignored' || leastSnp !== undefined
   return [
     ...(asksForOne && cpu === null ? [idle('processor')] : []),
     ...(crl && cpu?.kind !== 'sev-snp' ? [idle("AMD's list")] : []),
@@ -180,7 +181,7 @@ async function verifyCpu(
 
 const verifyReport = (evidence: CpuEvidence, { policy, atMs, check }: BundleRules): Promise<CpuReport> =>
   evidence.kind === 'sev-snp'
-    ? verifySnp(evidence, { atMs, check, roots: policy.roots.amd })
+    ? verifySnp(evidence, { atMs, check, roots: policy.roots.amd, least: policy.cpu.leastSnp })
     : verifyTdx(evidence, { atMs, check, roots: policy.roots.intel, allowed: policy.cpu.tdxStatus })
 
 const isEmpty = (collateral: Readonly<Record<string, string>>): boolean => Object.keys(collateral).length === 0

@@ -45,6 +45,7 @@ describe('AMD SEV-SNP', () => {
   test.each<[string, () => Promise<unknown>, Refusal['code']]>([
     ['in debug mode', () => verify({ debug: true }), 'CPU_DEBUG'],
     ['of a guest that an agent may move (attack 389)', () => verify({ movable: true }), 'CPU_DEBUG'],
+    ['asked for from below what is measured (attack 393)', () => verify({ privilege: 2 }), 'CPU_PRIVILEGE'],
     ['of another chip than certified', () => verify({ chipId: Buffer.alloc(64, 1) }), 'DEVICE_KEY_DIFFERS'],
     ['of other firmware than certified', () => verify({ level: 1 }), 'FWID_DIFFERS'],
     ['under another root', () => verify({}, other.certificates), 'UNKNOWN_ROOT'],
@@ -66,6 +67,16 @@ describe('AMD SEV-SNP', () => {
     ],
   ])('a report %s is refused', async (_, work, code) => {
     expect(await refusalOf(work())).toMatchObject({ code })
+  })
+
+  test('attack 394: firmware below the least level that a policy names is refused, part by part', async () => {
+    const own = { bootLoader: 3, tee: 0, snp: 8, microcode: 115 }
+    const evidence = { report: amd.report({ reportData }), certificates: amd.certificates }
+    expect(await verifySnp(evidence, { ...rules, least: own })).toMatchObject({ kind: 'sev-snp' })
+    for (const [part, level] of Object.entries(own)) {
+      const asked = verifySnp(evidence, { ...rules, least: { ...own, [part]: level + 1 } })
+      expect(await refusalOf(asked)).toMatchObject({ code: 'CPU_TCB_REFUSED', where: part })
+    }
   })
 
   test('a family that is in the list of its vendor is refused, and a list that is not of that vendor or time', async () => {

@@ -6,6 +6,7 @@ const digest = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${2 * b
 const pins = z.array(digest(32)).max(32)
 /** Without it evidence is refused, or doubted, or nothing is asked. */
 const wanted = z.enum(['required', 'wanted', 'ignored'])
+const level = z.int().min(0).max(255)
 const version = z.string().regex(/^\d{1,6}(\.\d{1,6}){1,4}$/)
 
 /** What evidence must show to be accepted: data, so that a network agrees on it and changes it by version. */
@@ -30,6 +31,8 @@ export const policySchema = z.strictObject({
     tdxStatus: z.array(z.string().max(40)),
     /** AMD's list of revoked certificates; nothing is asked where this is not said. */
     crl: wanted.exactOptional(),
+    /** The least level of each part of AMD's firmware; nothing is asked where this is not said. */
+    leastSnp: z.strictObject({ bootLoader: level, tee: level, snp: level, microcode: level }).exactOptional(),
   }),
 })
 

@@ -65,6 +65,10 @@ export const REFUSALS = {
     meaning: 'whoever runs the machine can look into it: it may be debugged or moved',
     nextStep: DISTRUST,
   },
+  CPU_PRIVILEGE: {
+    meaning: 'the processor was asked from below the image that it measured, by whatever runs there',
+    nextStep: 'Have the report asked for at privilege level 0 (VMPL 0).',
+  },
   CPU_BINDING_DIFFERS: { meaning: 'the report of the processor was made for something else', nextStep: ASK_AGAIN },
   CPU_TCB_REFUSED: {
     meaning: 'the policy does not allow this state of the processor',
@@ -78,12 +82,18 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS
 
-/** A refusal as a value: its code, and where in the evidence. */
-export interface Refusal {
-  readonly code: RefusalCode
+/** Where in the evidence. */
+interface Facts {
   readonly where?: string
   readonly got?: string | number
   readonly expected?: string | number
+}
+
+/** A refusal as a value: it brings its own words, so that who never checks evidence need not carry them all. */
+export interface Refusal extends Facts {
+  readonly code: RefusalCode
+  readonly meaning: string
+  readonly nextStep: string
 }
 
 /** Ends a check from inside; only the doors of this folder catch it, and hand on the value in it. */
@@ -98,9 +108,9 @@ export class Refused extends Error {
 }
 
 /** Whatever the sender named, in his own letters, moves no cursor when it is told (attack 131). */
-export function refuse(code: RefusalCode, facts: Omit<Refusal, 'code'> = {}): never {
+export function refuse(code: RefusalCode, facts: Facts = {}): never {
   const plain = Object.entries(facts).map(([name, fact]) => [name, typeof fact === 'string' ? printable(fact) : fact])
-  throw new Refused({ code, ...Object.fromEntries(plain) })
+  throw new Refused({ code, ...Object.fromEntries(plain), ...REFUSALS[code] })
 }
 
 export const malformed = (where: string): never => refuse('EVIDENCE_MALFORMED', { where })

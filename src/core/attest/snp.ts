@@ -24,24 +24,41 @@ export interface SnpEvidence {
 /** AMD's report: where its fields lie. */
 const REPORT_BYTES = 1184
 const SIGNED_BYTES = 0x2a0
-const AT = { policy: 0x08, algorithm: 0x34, reportData: 0x50, measurement: 0x90, tcb: 0x180, chip: 0x1a0 } as const
+const AT = {
+  policy: 0x08,
+  privilege: 0x30,
+  algorithm: 0x34,
+  reportData: 0x50,
+  measurement: 0x90,
+  tcb: 0x180,
+  chip: 0x1a0,
+} as const
 /** In the third byte of the guest's policy: debugging, and an agent of the host's choice that may move it (attack 389). */
 const OPEN_TO_HOST = (1 << (19 - 16)) | (1 << (18 - 16))
 /** r and s are written little-endian in 72 bytes each, of which P-384 needs 48; the rest is zero. */
 const NUMBER_BYTES = 72
 const HALF = 48
 
+/** Parts of the firmware, each with a level of its own. */
+const SNP_PARTS = ['bootLoader', 'tee', 'snp', 'microcode'] as const
+export type SnpLevels = Readonly<Record<(typeof SNP_PARTS)[number], number>>
+
+export interface SnpRules extends ChainRules {
+  /** Below these the processor is refused. */
+  readonly least?: SnpLevels | undefined
+}
+
 /** Extensions of the certificate of a chip: its id, and the level of each part of its firmware. */
 const CHIP_ID = '1.3.6.1.4.1.3704.1.4'
-const LEVELS: readonly (readonly [oid: string, byte: number])[] = [
-  ['1.3.6.1.4.1.3704.1.3.1', 0],
-  ['1.3.6.1.4.1.3704.1.3.2', 1],
-  ['1.3.6.1.4.1.3704.1.3.3', 6],
-  ['1.3.6.1.4.1.3704.1.3.8', 7],
-]
+const LEVELS: Readonly<Record<keyof SnpLevels, { readonly oid: string; readonly byte: number }>> = {
+  bootLoader: { oid: '1.3.6.1.4.1.3704.1.3.1', byte: 0 },
+  tee: { oid: '1.3.6.1.4.1.3704.1.3.2', byte: 1 },
+  snp: { oid: '1.3.6.1.4.1.3704.1.3.3', byte: 6 },
+  microcode: { oid: '1.3.6.1.4.1.3704.1.3.8', byte: 7 },
+}
 
 /** Checks a report of AMD SEV-SNP against the certificate of its chip (VCEK), that of its family (ASK) and the root (ARK). */
-export async function verifySnp({ report, certificates, crl }: SnpEvidence, rules: ChainRules): Promise<CpuReport> {
+export async function verifySnp({ report, certificates, crl }: SnpEvidence, rules: SnpRules): Promise<CpuReport> {
   if (report.length !== REPORT_BYTES || report[AT.algorithm] !== 1) malformed('SEV-SNP report')
   const chain = certificates.map(readCertificate)
   if (chain.length !== 3) refuse('CHAIN_LENGTH', { where: 'processor', got: chain.length, expected: 3 })
@@ -53,8 +70,12 @@ export async function verifySnp({ report, certificates, crl }: SnpEvidence, rule
   if (scheme !== 'p384-sha384' || !(await rules.check(scheme, spki, signed, signatureOf(report))))
     refuse('CPU_REPORT_SIGNATURE')
   ensureOwnChip(report, chip)
+  ensureLevels(report, rules.least)
   const policy = report.subarray(AT.policy, AT.policy + 8)
   if ((policy[2]! & OPEN_TO_HOST) !== 0) refuse('CPU_DEBUG')
+  // Measured is what runs at level 0; what it starts below may be anything, and may ask for reports too (attack 393).
+  const privilege = report[AT.privilege]!
+  if (privilege !== 0) refuse('CPU_PRIVILEGE', { got: privilege, expected: 0 })
   return {
     kind: 'sev-snp',
     measurement: toHex(report.subarray(AT.measurement, AT.measurement + 48)),
@@ -66,7 +87,7 @@ function signatureOf(report: Uint8Array): Uint8Array {
   const raw = new Uint8Array(2 * HALF)
   for (const i of [0, 1]) {
     const from = SIGNED_BYTES + i * NUMBER_BYTES
-    const number = report.slice(from, from + NUMBER_BYTES).reverse()
+    const number = report.subarray(from, from + NUMBER_BYTES).toReversed()
     if (number.subarray(0, NUMBER_BYTES - HALF).some((byte) => byte !== 0)) malformed('SEV-SNP report')
     raw.set(number.subarray(NUMBER_BYTES - HALF), i * HALF)
   }
@@ -79,9 +100,15 @@ function ensureOwnChip(report: Uint8Array, { extensions }: Certificate): void {
   const chip = extensions.get(CHIP_ID)
   if (!chip || !equalBytes(chip, report.subarray(AT.chip, AT.chip + 64)))
     refuse('DEVICE_KEY_DIFFERS', { where: 'processor' })
-  for (const [oid, byte] of LEVELS) {
+  for (const { oid, byte } of Object.values(LEVELS)) {
     const level = extensions.get(oid) ?? malformed('certificate of the processor')
     const stated = readSmall(onlyValue(level, TAG.integer, 'certificate of the processor'), 'level')
     if (stated !== report[AT.tcb + byte]) refuse('FWID_DIFFERS', { where: 'processor' })
   }
+}
+
+function ensureLevels(report: Uint8Array, least: SnpLevels | undefined): void {
+  const below = least && SNP_PARTS.find((part) => report[AT.tcb + LEVELS[part].byte]! < least[part])
+  if (below)
+    refuse('CPU_TCB_REFUSED', { where: below, got: report[AT.tcb + LEVELS[below].byte]!, expected: least[below] })
 }

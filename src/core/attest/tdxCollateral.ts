@@ -201,7 +201,7 @@ function enclaveStatus(identity: z.infer<typeof enclaveSchema>, enclave: QuotedE
   const fits =
     equalBytes(enclave.signer, hexOf(identity.mrsigner)) &&
     isMasked(enclave.attributes, identity.attributes, identity.attributesMask) &&
-    isMasked(enclave.miscSelect.slice().reverse(), identity.miscselect, identity.miscselectMask) &&
+    isMasked(enclave.miscSelect.toReversed(), identity.miscselect, identity.miscselectMask) &&
     enclave.product === identity.isvprodid
   return fits ? levelOf(identity.tcbLevels, enclave.svn) : null
 }

@@ -60,7 +60,7 @@ function checked(text: string, attestation: ReaderRules['attestation'] | null = 
 
 describe('a certificate with attestation', () => {
   const run = runOf(h200)
-  const bound = { ...run, gpus: 2, atMs }
+  const bound = { ...run, gpus: 2, chips: [], atMs }
 
   test('is of tier B with its GPUs, of tier A with the machine around them, of tier C without', async () => {
     const one = [first]

@@ -1,5 +1,5 @@
 import type { AttestationReader, CarriedEvidence } from '../attest/attestationReader.ts'
-import type { CheckedBundle, Tier } from '../attest/checkBundle.ts'
+import type { Tier } from '../attest/checkBundle.ts'
 import type { AttestDoubt } from '../attest/doubts.ts'
 import type { Refusal } from '../attest/refusals.ts'
 import type { Catalogue } from '../identify/catalogue.ts'
@@ -44,32 +44,21 @@ export async function attestedRun(
     queries: parts.map((_, p) => partQuery(run, p)),
     proverKey: challenge.proverKey,
     gpus: deviceClasses.slice(0, challenge.deviceCount).filter((name) => name === 'gpu').length,
+    chips: chipsOf(judgement, catalogue),
     atMs,
   })
   if (!found) return { ...NOTHING, tier: null }
-  const refusal = 'code' in found ? found : otherChip(found, judgement, catalogue)
-  if (refusal || 'code' in found) return { ...NOT_ATTESTED, refusal }
+  if ('code' in found) return { ...NOT_ATTESTED, refusal: found }
   const chips = found.devices.filter(({ arch }) => arch !== 'LS10').map(({ pdi }) => pdi)
   return { tier: found.tier, refusal: null, doubts: found.doubts, chips }
 }
 
-/**
- * A chip that attests and another that works: the evidence was lent. Each stands for one device (attack 385). Where a claim
- * matches, its cards are what is paid for, whatever else the rates resemble (attack 392).
- */
-function otherChip({ devices }: CheckedBundle, judgement: Judgement, catalogue: Catalogue): Refusal | null {
-  const { claim } = judgement
+/** Where a claim matches, its cards are what is paid for, whatever else the rates resemble (attack 392). */
+function chipsOf({ claim, devices }: Judgement, catalogue: Catalogue): readonly (readonly string[])[] {
   const sold = claim?.verdict === 'matches' ? parseClaim(claim.text, catalogue) : null
-  const attested = devices.map(({ model }) => model.split(' ', 1)[0]!)
-  const left = [...attested]
-  for (const { identity } of judgement.devices) {
+  return devices.map(({ identity }) => {
     const cards = cardsOf(identity)
     const models = sold?.ok ? sold.claim.models : catalogue.models.filter(({ id }) => cards.includes(id))
-    const chips = models.map(({ chip }) => chip)
-    const own = left.findIndex((chip) => chips.includes(chip))
-    if (chips.length > 0 && own === -1)
-      return { code: 'OTHER_CHIP', got: attested.join(' '), expected: [...new Set(chips)].join(' ') }
-    if (own !== -1) left.splice(own, 1)
-  }
-  return null
+    return models.map(({ chip }) => chip)
+  })
 }

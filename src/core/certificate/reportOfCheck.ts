@@ -1,4 +1,3 @@
-import { REFUSALS } from '../attest/refusals.ts'
 import { toHex } from '../bytes/hex.ts'
 import { type Catalogue, catalogueHash } from '../identify/catalogue.ts'
 import { toMillis } from '../units/instants.ts'
@@ -84,7 +83,7 @@ export function reportOfCheck(
 
 /** What is wrong, and what to do. A vendor's evidence has reasons of its own. */
 export const explainProblem = ({ refusal, ...problem }: CertificateProblem) =>
-  refusal ? { ...problem, ...refusal, ...REFUSALS[refusal.code] } : { ...problem, ...PROBLEMS[problem.code] }
+  refusal ? { ...problem, ...refusal } : { ...problem, ...PROBLEMS[problem.code] }
 
 const ofAttestation = ({ bundle }: CheckedAttestation) => ({
   tier: bundle.tier,
@@ -128,6 +127,6 @@ function ofCertificate({ read, answer, recomputed, tier, problem }: CheckedCerti
     identityRecomputed: recomputed,
     models: problem ? [] : answer.devices.map(({ identity }) => identity.model),
     judgement,
-    readerJudgement: answer,
+    readerJudgement: problem ? null : answer,
   }
 }

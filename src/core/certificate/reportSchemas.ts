@@ -58,7 +58,7 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
     identityRecomputed: z.boolean(),
     models: z.array(plain.nullable()),
     judgement: z.union([judgementSchema, judgementVersion1]),
-    readerJudgement: judgementSchema,
+    readerJudgement: judgementSchema.nullable().meta({ description: 'null of a run that is rejected' }),
   }),
   z.object({ kind: z.literal('summary'), ...ofSigned, summary: summarySchema }),
   z.object({
@@ -142,13 +142,15 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
 ])
 
 type Parsed = DeepReadonly<z.infer<typeof checkReportSchema>>
-type Judged = 'judgement' | 'readerJudgement'
 type OfCertificate = Extract<Parsed, { kind: 'certificate' }>
 
 /** What a check found, as plain values. */
 export type CheckReport =
   | Exclude<Parsed, { kind: 'certificate' }>
-  | (Omit<OfCertificate, Judged> & { readonly [K in Judged]: StatedJudgement })
+  | (Omit<OfCertificate, 'judgement' | 'readerJudgement'> & {
+      readonly judgement: StatedJudgement
+      readonly readerJudgement: StatedJudgement | null
+    })
 
 /** What `touchstone verify --json` prints. */
 export const verifyReportSchema = z.object({

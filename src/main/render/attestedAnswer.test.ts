@@ -1,6 +1,7 @@
 import pc from 'picocolors'
 import { expect, test } from 'vitest'
 import type { BoxReport } from '../../apps/validator/verifyBox.ts'
+import { REFUSALS } from '../../core/attest/refusals.ts'
 import { type AttestedRun, NOT_ATTESTED } from '../../core/certificate/attestedRun.ts'
 import type { Verdict } from '../../core/certificate/verdict.ts'
 import { attestedAnswer } from './attestedAnswer.ts'
@@ -8,7 +9,8 @@ import { attestedLines } from './attestedLines.ts'
 
 const B: AttestedRun = { tier: 'B', refusal: null, doubts: [], chips: ['00'] }
 const OPEN: AttestedRun = { ...B, doubts: [{ code: 'NO_GOLDEN_VALUES' }] }
-const REFUSED: AttestedRun = { ...NOT_ATTESTED, refusal: { code: 'CERTIFICATE_REVOKED' } }
+const REVOKED = { code: 'CERTIFICATE_REVOKED', ...REFUSALS.CERTIFICATE_REVOKED } as const
+const REFUSED: AttestedRun = { ...NOT_ATTESTED, refusal: REVOKED }
 
 test.each<[string, Verdict, AttestedRun, Verdict, string]>([
   ['all of it holds', 'as-claimed', B, 'as-claimed', ''],

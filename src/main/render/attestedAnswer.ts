@@ -1,4 +1,3 @@
-import { REFUSALS } from '../../core/attest/refusals.ts'
 import type { AttestedRun } from '../../core/certificate/attestedRun.ts'
 import { type Answer, doubted, headOf } from './answer.ts'
 
@@ -10,7 +9,7 @@ export function attestedAnswer(answer: Answer, { tier, refusal, doubts }: Attest
   if (answer.verdict === 'rejected' || answer.verdict === 'not-as-claimed') return answer
   const why = headOf(answer)
   if (refusal) {
-    const { meaning, nextStep } = REFUSALS[refusal.code]
+    const { meaning, nextStep } = refusal
     return { verdict: 'rejected', word: 'REJECTED', text: `${meaning} [${refusal.code}]`, why, now: nextStep }
   }
   const code = tier === 'A' || tier === 'B' ? doubts[0]?.code : 'NOT_ATTESTED'

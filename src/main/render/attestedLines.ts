@@ -1,7 +1,6 @@
 import type { BoxReport } from '../../apps/validator/verifyBox.ts'
 import type { Tier } from '../../core/attest/checkBundle.ts'
 import { ATTEST_DOUBTS } from '../../core/attest/doubts.ts'
-import { REFUSALS } from '../../core/attest/refusals.ts'
 import { labelled } from './labelled.ts'
 import type { Colours } from './terminal.ts'
 
@@ -21,7 +20,7 @@ export const TIERS: Readonly<Record<Tier, string>> = {
 export function attestedLines({ attested, judgement }: Attested, colours: Colours): string[] {
   const { tier, refusal, doubts, chips } = attested
   if (refusal) {
-    const { meaning, nextStep } = REFUSALS[refusal.code]
+    const { meaning, nextStep } = refusal
     const lines = [`refused: ${meaning} [${refusal.code}]`, nextStep]
     return ['', ...lines.flatMap((text, i) => labelled(i === 0 ? 'attestation' : '', text)).map(colours.yellow)]
   }

@@ -9,6 +9,7 @@ import { wideScalar } from '../../core/work/methods/zk/group.ts'
 import { commitRows, drawMasks, provePrivate } from '../../core/work/methods/zk/provePrivate.ts'
 import { basesFor, isFit, matrixId, type PrivateProduct, spellProduct } from '../../core/work/methods/zk/statement.ts'
 import { ProductTranscript } from '../../core/work/methods/zk/transcript.ts'
+import { quoteForShell } from '../../drivers/remote/ssh/quoteForShell.ts'
 import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import { encodeNpy, type NpyMatrix } from '../../drivers/workFiles/npy.ts'
 import { EXIT } from '../exitCodes.ts'
@@ -37,7 +38,7 @@ export async function runClassify(
 ): Promise<number> {
   const weights = readOperand(readInput(names[0]), 'the weights')
   const inputs = readOperand(readInput(names[1]), 'the input')
-  const held = ` --given ${names[1]} --result ${flags.out}`
+  const held = quoteForShell(['--given', names[1], '--result', flags.out])
   return proveHidden({ names, weights, inputs, held }, flags, context, byRow)
 }
 
@@ -49,7 +50,7 @@ export async function runPrivateProduct(
 ): Promise<number> {
   const [a, b] = [readOperand(readInput(names[0]), 'A'), readOperand(readInput(names[1]), 'B')]
   const inputs = { ...b, rows: b.width, width: b.rows, bytes: turned(b) }
-  const held = ' --given INPUTS.npy, a row for each column of B'
+  const held = '--given INPUTS.npy, a row for each column of B'
   return proveHidden({ names, weights: a, inputs, held }, flags, context, byClass)
 }
 
@@ -147,6 +148,6 @@ function tell({ out, receipt, json }: ClassifyFlags, { model, proofBytes, held }
     ...labelled('model', `${model}: publish it once, every answer is held against it`),
     ...labelled('result', out),
     ...labelled('receipt', receipt),
-    ...labelled('check it', `touchstone check ${receipt} --model ${model}${held}`),
+    ...labelled('check it', `${quoteForShell(['touchstone', 'check', receipt, '--model', model])} ${held}`),
   ])
 }

@@ -46,7 +46,7 @@ export async function runInference(
     every: 0,
     onState: () => {},
     ...(teller ? { onStep: (step: WorkStep) => teller.hear(step) } : {}),
-    tied: `--result ${flags.out} --tokenizer ${flags.model}`,
+    tied: ['--result', flags.out, '--tokenizer', flags.model],
     result: ({ ends }, { tensors, roots }, marks) => {
       const last = tensors.get('tokens')!
       if (!areSaidTokens(prepared.parameters, ends, words32(last), marks))

@@ -39,7 +39,7 @@ export async function runRendering(
     states: () => joinStates(states),
     read: [name],
     given: [name],
-    tied: flags.inputs === undefined ? null : `--result ${flags.out}`,
+    tied: flags.inputs === undefined ? [] : ['--result', flags.out],
     end: () => rmSync(growing, { force: true }),
   })
 }

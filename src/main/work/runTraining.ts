@@ -50,7 +50,7 @@ export async function runTraining(
         words,
       )
     },
-    tied: `--result ${flags.out}`,
+    tied: ['--result', flags.out],
     beside: flags.state,
     read: name === undefined ? [] : [name],
     given: [name, flags.from].filter((file) => file !== undefined),

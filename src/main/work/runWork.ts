@@ -2,7 +2,6 @@ import { WorkRejected } from '../../apps/work/proverLine.ts'
 import type { WantedProofs, WorkStep } from '../../apps/work/workListener.ts'
 import { attestationReader } from '../../core/attest/attestationReader.ts'
 import type { AttestDoubt } from '../../core/attest/doubts.ts'
-import { REFUSALS } from '../../core/attest/refusals.ts'
 import { boxWords } from '../../core/bytes/boxWords.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
@@ -18,6 +17,7 @@ import type { WorkKernels } from '../../core/work/workKernels.ts'
 import { WORK_KINDS } from '../../core/work/workKinds.ts'
 import { EXACT_OPS } from '../../core/work/workOps.ts'
 import { openCheckerEngines, openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
+import { quoteForShell } from '../../drivers/remote/ssh/quoteForShell.ts'
 import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
@@ -81,7 +81,7 @@ export async function runMatmul(
     every: 1,
     onState: (_, state) => void blocks.push(state.get('c')!),
     result: () => encodeProduct(prepared.rows, prepared.columns, Buffer.concat(blocks)),
-    tied: `--result ${flags.out}`,
+    tied: ['--result', flags.out],
     read: names,
     given: names,
   })
@@ -97,8 +97,8 @@ export interface Delivery {
   result(work: Work<WorkKernels>, last: TakenState, marks: Shown['marks']): Uint8Array
   /** What a result is made of that does not hold it: it goes beside the inputs, so that the two can be compared. */
   states?(last: TakenState): Tensors
-  /** Words for a check that compares the result with the receipt; null where it takes what was not written. */
-  readonly tied: string | null
+  /** Words for a check that compares the result with the receipt; none where it takes what was not written. */
+  readonly tied: readonly string[]
   /** A file that it was made from and that must outlast it, and one more that it writes itself. */
   readonly read?: readonly string[]
   readonly beside?: string | undefined
@@ -202,7 +202,7 @@ function judgingBy(flags: AttestationFiles) {
   let doubts: readonly AttestDoubt[] = []
   const judge: How['judge'] = async (bundle, nonce) => {
     const found = await attestationReader({ ...rules, nonce }).checkFile(bundle, system.clock.wallTime().getTime())
-    if ('code' in found) throw new WorkRejected('NOT_ATTESTED', `${REFUSALS[found.code].meaning}, ${found.code}`)
+    if ('code' in found) throw new WorkRejected('NOT_ATTESTED', `${found.meaning}, ${found.code}`)
     doubts = found.doubts
     const open = doubts.map(({ code }) => code).join(', ')
     return `${found.devices.map(({ model, pdi }) => `${model} ${pdi}`).join(', ')}${open && `; open: ${open}`}`
@@ -309,9 +309,9 @@ function tell(
     }
     return void process.stdout.write(`${JSON.stringify(told)}\n`)
   }
-  const inputs = product || flags.inputs === undefined ? [] : [`--inputs ${flags.inputs}`]
-  const operands = product?.codes?.map((code) => `--code ${toHex(code)}`) ?? given.map((file) => `--given ${file}`)
-  const words = [...inputs, ...operands, tied ?? ''].join(' ')
+  const inputs = product || flags.inputs === undefined ? [] : ['--inputs', flags.inputs]
+  const operands = product?.codes?.map((code) => ['--code', toHex(code)]) ?? given.map((file) => ['--given', file])
+  const checkOf = (...words: readonly string[]) => quoteForShell(['touchstone', 'check', ...words])
   openTerminal(process.stdout, env).lines([
     ...labelled(
       'done',
@@ -325,7 +325,7 @@ function tell(
     ...labelled('result', out),
     ...labelled('receipt', receipt),
     ...labelled('evidence', evidence ? flags.evidence : null),
-    ...labelled('check it', `touchstone check ${receipt} ${words}`.trim()),
-    ...labelled('', evidence ? `touchstone check ${flags.evidence} --receipt ${receipt}` : null),
+    ...labelled('check it', checkOf(receipt, ...inputs, ...operands.flat(), ...tied)),
+    ...labelled('', evidence ? checkOf(flags.evidence, '--receipt', receipt) : null),
   ])
 }

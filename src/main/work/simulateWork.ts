@@ -118,7 +118,7 @@ export async function runSimulation(
     result: (_, { tensors }) => encodeField(said, tensors),
     states: ({ tensors }) => tensors,
     given: flags.inputs === undefined ? [] : inputNames(flags.inputs, prepared.given),
-    tied: flags.inputs === undefined ? null : `--result ${flags.out}`,
+    tied: flags.inputs === undefined ? [] : ['--result', flags.out],
     end(isShown) {
       if (!isShown) for (const file of written) rmSync(file, { force: true })
     },

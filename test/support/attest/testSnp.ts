@@ -10,6 +10,7 @@ export interface SnpWishes {
   readonly measurement?: Uint8Array
   readonly chipId?: Uint8Array
   readonly level?: number
+  readonly privilege?: number
 }
 
 const CHIP = Buffer.alloc(64, 0x5a)
@@ -48,9 +49,11 @@ export class TestSnp {
     measurement = digest('image'),
     chipId = CHIP,
     level,
+    privilege = 0,
   }: SnpWishes): Buffer {
     const report = Buffer.alloc(1184)
     report[0] = 2
+    report[0x30] = privilege
     report[0x34] = 1
     report[0x0a] = 0x03 | (debug ? 0x08 : 0) | (movable ? 0x04 : 0)
     report.set(reportData, 0x50)
