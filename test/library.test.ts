@@ -84,6 +84,13 @@ describe('checkCertificate', () => {
     await expect(check('8x H1000')).rejects.toThrow('claim: the catalogue has no card of that name')
   })
 
+  test('attack 396: keys that ended give trust to nobody', async () => {
+    const other = 'ab'.repeat(32)
+    const rotated = { key: other, status: 'rotated' as const, since: '2020-01-01T00:00:00.000Z', successor: trust[0]! }
+    const check = checkCertificate(certificate, { trust: [other], nowMs, threads: 1, revocations: [rotated] })
+    expect(await check).toMatchObject({ verdict: 'rejected', problem: { code: 'UNKNOWN_SIGNER' } })
+  })
+
   test('a bad option throws', async () => {
     await expect(checkCertificate(certificate, { trust: ['abc'] })).rejects.toThrow('trust[0] is not a key')
   })

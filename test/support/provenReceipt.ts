@@ -41,6 +41,6 @@ export async function provenReceipt(
   const proof = await proveWork(work, { firstRoot, marks }, shown, (draw) => sha256(Uint8Array.of(nonces[draw])))
   return {
     ...{ ...proof, firstRoot, marks, workId: work.workId, orderId: work.orderId, seed: work.seed, spec: work.text },
-    ...{ program: 'test', device: 'test', drawnBy, elapsedUs: 1 },
+    ...{ program: 'test', device: 'test', drawnBy, elapsedUs: drawnBy === 'device' ? null : 1 },
   }
 }

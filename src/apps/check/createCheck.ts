@@ -2,7 +2,7 @@ import type { CheckSignature } from '../../core/bytes/ed25519.ts'
 import { fromHex } from '../../core/bytes/hex.ts'
 import { MAX_CERTIFICATE_BYTES, tooLarge } from '../../core/certificate/envelope.ts'
 import type { Checked } from '../../core/certificate/reportOfCheck.ts'
-import { type Revocations, revocationSchema, withSuccessors } from '../../core/certificate/signers.ts'
+import { type Revocations, revocationSchema } from '../../core/certificate/signers.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { parseClaim } from '../../core/identify/parseClaim.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
@@ -22,7 +22,7 @@ export interface CheckOptions {
   readonly claim?: string
   /** Refuses what is older. */
   readonly maxAgeSeconds?: number
-  /** Signers that were revoked or replaced, as in revoked.json. */
+  /** Keys that ended, as in revoked.json. It gives trust to none: name a successor in `trust` (attack 396). */
   readonly revocations?: Revocations
   /** Judges by this catalogue of cards instead of the one that came along. */
   readonly catalogue?: Catalogue
@@ -56,7 +56,7 @@ export const createCheck =
       nowMs: numberOf('nowMs', options.nowMs ?? deps.nowMs()),
       catalogue,
       claim: options.claim === undefined ? undefined : claimOf(options.claim, catalogue),
-      trusted: withSuccessors([...keysOf('trust', options.trust), ...required], revocations),
+      trusted: [...keysOf('trust', options.trust), ...required],
       revocations,
       threshold: numberOf('leastSigners', options.leastSigners ?? 1, 1),
       required,

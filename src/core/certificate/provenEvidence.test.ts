@@ -95,7 +95,7 @@ test('a receipt with proven transitions holds, tells which and how surely, and i
 })
 
 test('a device that drew for itself establishes nothing', async () =>
-  expect(await judgedReceipt({ ...honest, drawnBy: 'device' })).toBe('SELF_DRAWN'))
+  expect(await judgedReceipt({ ...honest, drawnBy: 'device', elapsedUs: null })).toBe('SELF_DRAWN'))
 
 describe('attack 231: refused, its signer willing, is', () => {
   test('one without its proofs, with one of them, or as a receipt by openings', async () => {

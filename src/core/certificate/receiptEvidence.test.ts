@@ -59,6 +59,12 @@ test('a receipt is valid for at most 366 days from its issue on, and begun befor
   expect(problemWith({ ...receipt, startedAt: at(0.5) })).toEqual({ code: 'WRONG_TIMES', where: 'startedAt' })
 })
 
+test('attack 397: who drew for himself has no clock to tell of', async () => {
+  const receipt = await honestReceipt()
+  expect(problemWith(receipt)).toBeNull()
+  expect(problemWith({ ...receipt, elapsedUs: 40 })).toEqual({ code: 'MALFORMED', where: 'elapsedUs' })
+})
+
 /** What a check says of a file, every patch recomputed. */
 async function codeOf(file: Uint8Array): Promise<string> {
   const rules: ReaderRules = {

@@ -101,7 +101,10 @@ function readReceipt(
   if (wrongTimes) return wrongTimes
   // Who drew for himself signs for himself.
   const isOwn = signerKeys.some((key) => equalBytes(key, receipt.proverKey))
-  if (receipt.drawnBy === 'device' && !isOwn) return { code: 'WRONG_SUBJECT', where: 'signer' }
+  const isSelfDrawn = receipt.drawnBy === 'device'
+  if (isSelfDrawn && !isOwn) return { code: 'WRONG_SUBJECT', where: 'signer' }
+  // Nobody listened: there is no clock but its own (attack 397).
+  if (isSelfDrawn && receipt.elapsedUs !== null) return { code: 'MALFORMED', where: 'elapsedUs' }
   const { spec: text, orderId, seed } = receipt
   try {
     const work = openWork(WORK_KINDS, EXACT_OPS, { text, orderId, seed })

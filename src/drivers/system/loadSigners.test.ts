@@ -41,11 +41,11 @@ describe('attack 293: a list that is named', () => {
   })
 
   test.each([
-    ['revoked by one of them', revoked(4), rotated(first, 2)],
+    ['revoked by one of them, or rotated and revoked in one (attack 395)', revoked(4), rotated(first, 2)],
     ['that has another successor in each', rotated(first, 2), rotated(second, 4)],
   ])('and his own: a key %s was revoked, from the earlier time on', (_, one, other) => {
-    for (const { successors, on } of [both([one], [other]), both([other], [one])])
-      expect([successors, on(1), on(3)]).toEqual([[], 'doubtful', 'bad'])
+    const lists = [both([one], [other]), both([other], [one]), both([one, other], []), both([one, other], [one, other])]
+    for (const { successors, on } of lists) expect([successors, on(1), on(3)]).toEqual([[], 'doubtful', 'bad'])
   })
 
   test('leaves what is in one of them alone as it is there', () => {

@@ -22,13 +22,13 @@ export function loadSigners(given: readonly Uint8Array[], named: string | undefi
   // A link that leads nowhere is a list that cannot be read, not one that names nobody (attack 277).
   const kept = isThere(own) ? readList(own) : []
   const ended = named === undefined ? [] : readList(named)
-  const isDisputed = disputedBy(kept, ended)
+  const all = [...kept, ...ended]
+  const isDisputed = disputedIn(all)
   // The named list may be anybody's: it ends keys and gives trust to none (attack 366).
   const successorOf = successorsOf(
     given,
     kept.filter(({ key }) => !isDisputed(key)),
   )
-  const all = [...kept, ...ended]
   const disputed = all
     .filter(({ key }) => isDisputed(key))
     .map(({ key, since }) => ({ key, since, status: 'revoked' as const }))
@@ -63,16 +63,12 @@ function readList(path: string): Revocations {
   }
 }
 
-/** Keys that the two lists tell other ends of: those were revoked (attack 293). */
-function disputedBy(kept: Revocations, named: Revocations): (key: string) => boolean {
-  const [ends, others] = [endsIn(kept), endsIn(named)]
-  return (key) => ends.has(key) && others.has(key) && ends.get(key) !== others.get(key)
-}
-
-/** What became of each key: its successors, and nobody where it was revoked. */
-function endsIn(list: Revocations): ReadonlyMap<string, string> {
-  const ends = new Map<string, string[]>()
-  for (const entry of list)
-    ends.set(entry.key, [...(ends.get(entry.key) ?? []), entry.status === 'rotated' ? entry.successor : ''])
-  return new Map([...ends].map(([key, all]) => [key, [...new Set(all)].sort().join()]))
+/** Keys of which more than one end is told, in whichever list: those were revoked (attacks 293, 395). */
+function disputedIn(all: Revocations): (key: string) => boolean {
+  const ends = new Map<string, Set<string>>()
+  for (const entry of all) {
+    const end = entry.status === 'rotated' ? entry.successor : 'nobody'
+    ends.set(entry.key, (ends.get(entry.key) ?? new Set()).add(end))
+  }
+  return (key) => (ends.get(key)?.size ?? 0) > 1
 }
