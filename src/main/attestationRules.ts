@@ -44,30 +44,22 @@ export const addVendorOptions = (command: Command): Command =>
     .option('--crl <file>', "AMD's list of revoked certificates, for processors that attest")
     .option('--collateral <file>', "Intel's statements as JSON (tcb_info, qe_identity, …), likewise")
 
-/** What the operator brings along to judge evidence of hardware vendors. */
-export const attestationRules = ({
-  rim = [],
-  ocsp = [],
-  policy,
-  crl,
-  collateral,
-}: AttestationFiles): AttestationRules => ({
-  policy: policy === undefined ? NVIDIA_POLICY : readPolicy(policy),
-  check: checkVendorSignature,
-  nonce: null,
-  atMs: null,
-  rims: rim.map((file) => unwrapped(fileOf(file))),
-  ocsp: ocsp.map((file) => unbased(fileOf(file))),
-  crl: crl === undefined ? null : unbased(fileOf(crl)),
-  collateral: collateral === undefined ? {} : readCollateral(collateral),
-})
-
-/** The same where options ask for it: a policy that hears nothing of what another option brings is refused (attack 282). */
-export function askedRules(files: AttestationFiles): AttestationRules {
-  const rules = attestationRules(files)
-  const option = (['rim', 'ocsp'] as const).find((one) => files[one] !== undefined && rules.policy[one] === 'ignored')
+/** What somebody brings along to judge evidence of hardware vendors; a policy that hears nothing of it is refused (attack 282). */
+export function attestationRules(files: AttestationFiles): AttestationRules {
+  const { rim = [], ocsp = [], crl, collateral } = files
+  const policy = files.policy === undefined ? NVIDIA_POLICY : readPolicy(files.policy)
+  const option = (['rim', 'ocsp'] as const).find((one) => files[one]?.length && policy[one] === 'ignored')
   if (option !== undefined) throw fault('POLICY_IGNORES', { file: files.policy ?? '', option })
-  return rules
+  return {
+    policy,
+    check: checkVendorSignature,
+    nonce: null,
+    atMs: null,
+    rims: rim.map((file) => unwrapped(fileOf(file))),
+    ocsp: ocsp.map((file) => unbased(fileOf(file))),
+    crl: crl === undefined ? null : unbased(fileOf(crl)),
+    collateral: collateral === undefined ? {} : readCollateral(collateral),
+  }
 }
 
 function fileOf(file: string): Uint8Array {

@@ -293,7 +293,7 @@ export const fault = faultsOf({
   },
   POLICY_IGNORES: {
     blame: 'user',
-    message: '{file} says that {option} is ignored, and --{option} brings some',
+    message: '{file} says that {option} is ignored, and some are named',
     nextStep: 'Write "wanted" or "required" in the policy, or leave the option out.',
   },
   PROOF_OF_ANOTHER_BOX: {

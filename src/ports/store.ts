@@ -193,11 +193,14 @@ export interface Store {
   statistics(): Promise<FleetStatistics>
   /** Boxes, other than this one, whose latest inventory claims one of these card ids. */
   boxesWithCards(cards: readonly string[], notBox: string): Promise<readonly string[]>
-  /** Notes whose chips attest in a fleet round, the first box that brings one; answers the other boxes whose chips these are. */
+  /** Answers the other boxes whose chips these are: in this round, or in so many before it while they hold a score. */
   takeChips(taken: {
     readonly round: number
+    readonly keptRounds: number
     readonly boxId: string
     readonly chips: readonly string[]
+    /** Those that are nobody else's are this box's from now on. */
+    readonly isNoted: boolean
   }): Promise<readonly string[]>
 
   /** Remembers a nonce; false when it was seen before. Nonces older than `keepMs` are forgotten. */

@@ -222,12 +222,16 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const { items } of lists)
         for (const fat of ['inventory', 'judgement']) expect(items[0]).not.toHaveProperty(fat)
       expect((await store.statistics()).figures.find(({ name }) => name === 'scaling')).toMatchObject({ median: 0.97 })
-      const taken = (boxId: string, round: number, ...chips: string[]) => store.takeChips({ round, boxId, chips })
+      const taken = (boxId: string, round: number, ...chips: string[]) =>
+        store.takeChips({ round, keptRounds: 8, boxId, chips, isNoted: true })
+      await store.putBox(entry('other'))
       expect(await taken(a, n, `c${n}`, `d${n}`)).toEqual([])
       expect(await taken(a, n, `c${n}`)).toEqual([])
       expect(await taken('other', n, `d${n}`, `e${n}`)).toEqual([a])
       expect(await taken(a, n, `e${n}`)).toEqual(['other'])
       expect(await taken('other', n + 100, `c${n}`)).toEqual([])
+      await store.removeBox('other')
+      expect(await taken(a, n, `e${n}`)).toEqual([])
       expect(await store.boxesWithCards(['GPU-1'], 'other')).toContain(a)
       expect(await store.boxesWithCards(['GPU-1'], a)).not.toContain(a)
       const next = await only(a)
@@ -926,7 +930,8 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
 
     test('attack 142: a chip that attested for one box does so for another only when that one lives on it no longer', async () => {
       for (const id of [a, b]) await store.putBox(entry(id))
-      const taken = (boxId: string, round: number) => store.takeChips({ round, boxId, chips: [`chip-${n}`] })
+      const taken = (boxId: string, round: number, more: { keptRounds?: number; isNoted?: boolean } = {}) =>
+        store.takeChips({ round, boxId, chips: [`chip-${n}`], keptRounds: 8, isNoted: true, ...more })
       const round = 40_000_000 + 10_000 * n
       await store.addJob(job(a, { round }))
       await store.finishJob(finishOf(await only(a), owner))
@@ -942,7 +947,8 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
 
     test('attack 160: who borrows a chip, and is paid as not attested, takes it from nobody', async () => {
       for (const id of [a, b]) await store.putBox(entry(id))
-      const taken = (boxId: string, round: number) => store.takeChips({ round, boxId, chips: [`chip-${n}`] })
+      const taken = (boxId: string, round: number, more: { keptRounds?: number; isNoted?: boolean } = {}) =>
+        store.takeChips({ round, boxId, chips: [`chip-${n}`], keptRounds: 8, isNoted: true, ...more })
       const round = 40_000_000 + 10_000 * n
       for (const id of [a, b]) {
         await store.addJob(job(id, { round }))
@@ -952,6 +958,13 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       // A tenant of one box has its chip sign for his own: in the round, before its owner comes.
       expect(await taken(b, round + 1)).toEqual([a])
       for (const later of [1, 2, 8]) expect(await taken(a, round + later)).toEqual([])
+      // Nor does a run that earns nothing (attack 398).
+      expect(await taken(b, round + 100, { isNoted: false })).toEqual([])
+      expect(await taken(a, round + 100)).toEqual([])
+      expect(await taken(b, round + 100, { isNoted: false })).toEqual([a])
+      // Where scores are for one window, a chip is a box's in that window and no longer.
+      expect(await taken(b, round + 101, { keptRounds: 0 })).toEqual([])
+      expect(await taken(a, round + 102, { keptRounds: 0 })).toEqual([])
       for (const id of [a, b]) await store.removeBox(id)
     })
 

@@ -220,10 +220,11 @@ export class MemoryStore implements Queue {
     return []
   }
 
-  async takeChips({ round, boxId, chips }: Parameters<Store['takeChips']>[0]) {
+  async takeChips({ round, boxId, chips, isNoted }: Parameters<Store['takeChips']>[0]) {
     const keys = chips.map((chip) => `${round} ${chip}`)
-    for (const key of keys) if (!this.#chips.has(key)) this.#chips.set(key, boxId)
-    return [...new Set(keys.map((key) => this.#chips.get(key)!))].filter((other) => other !== boxId).sort()
+    for (const key of keys) if (isNoted && !this.#chips.has(key)) this.#chips.set(key, boxId)
+    const holders = keys.flatMap((key) => this.#chips.get(key) ?? [])
+    return [...new Set(holders)].filter((other) => other !== boxId).sort()
   }
 
   async retain() {

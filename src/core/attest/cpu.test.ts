@@ -127,6 +127,18 @@ describe('Intel TDX', () => {
       () => verify({}, intel.quote({ reportData, movable: true, newer: 'short' })),
       'CPU_DEBUG',
     ],
+    ...[
+      ['a host that may take its pages away', [0, 0, 0, 0, 0, 0, 0, 0]],
+      ['attributes that nobody knows', [0, 0xff, 0xff, 0xdf, 0, 0, 0, 0]],
+      ['attributes of the last bytes', [0, 0, 0, 0x10, 0, 0, 0, 0x80]],
+    ].map(
+      ([name, attributes]) =>
+        [
+          `of a domain with ${name} (attack 399)`,
+          () => verify({}, intel.quote({ reportData, attributes: attributes as number[] })),
+          'CPU_DEBUG',
+        ] as [string, () => Promise<unknown>, Refusal['code']],
+    ),
     ['of a processor that was revoked', () => verify({ revoked: [intel.processor] }), 'CERTIFICATE_REVOKED'],
     ['of a family whose authority was revoked', () => verify({ revoked: [intel.authority] }), 'CERTIFICATE_REVOKED'],
     ['with statements of a revoked signer', () => verify({ revoked: [intel.signing] }), 'CERTIFICATE_REVOKED'],

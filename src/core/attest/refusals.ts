@@ -62,7 +62,7 @@ export const REFUSALS = {
   },
   CPU_REPORT_SIGNATURE: { meaning: 'the processor did not sign this report', nextStep: DISTRUST },
   CPU_DEBUG: {
-    meaning: 'whoever runs the machine can look into it: it may be debugged or moved',
+    meaning: 'whoever runs the machine can look into it or step in: it may be debugged, moved or trapped',
     nextStep: DISTRUST,
   },
   CPU_PRIVILEGE: {

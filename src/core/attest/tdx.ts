@@ -34,8 +34,8 @@ const AT = {
   /** The longer body alone. */
   service: 600,
 } as const
-/** In the fourth byte of the attributes: the host may move the domain (attack 389). */
-const MIGRATABLE = 1 << (29 - 24)
+/** The host chooses them, and they are in no measurement: it may not take pages away unseen (bit 28), and nothing else is on. */
+const ATTRIBUTES = Uint8Array.of(0, 0, 0, 1 << (28 - 24), 0, 0, 0, 0)
 /** Kinds of certification data: the report of the quoting enclave, and a chain of certificates. */
 const ENCLAVE_DATA = 6
 const CHAIN_DATA = 5
@@ -64,10 +64,10 @@ export async function verifyTdx(
   const vouched = concatBytes(sha256(key, auth), new Uint8Array(32))
   if (!equalBytes(enclave.subarray(320), vouched)) refuse('CPU_REPORT_SIGNATURE')
   await checked(concatBytes(SPKI_HEAD, key), signed, signature)
-  // The first byte holds what makes a domain untrusted, debugging among it; so does another domain that serves this one.
+  // Debugging, moving and all that is not asked for (attacks 389, 399), and another domain that serves this one.
+  const attributes = body.subarray(AT.attributes, AT.attributes + ATTRIBUTES.length)
   const isServed = body.subarray(AT.service).some((byte) => byte !== 0)
-  const isMovable = (body[AT.attributes + 3]! & MIGRATABLE) !== 0
-  if (body[AT.attributes] !== 0 || isServed || isMovable) refuse('CPU_DEBUG')
+  if (isServed || !equalBytes(attributes, ATTRIBUTES)) refuse('CPU_DEBUG')
   const module = {
     svn: body.subarray(0, 16),
     signer: body.subarray(AT.seamSigner, AT.seamSigner + DIGEST_BYTES),

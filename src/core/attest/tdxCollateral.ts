@@ -119,8 +119,8 @@ async function signedJson<S extends z.ZodType<{ issueDate: string; nextUpdate: s
   const parsed = schema.safeParse(jsonOf(text))
   if (!parsed.success) return malformed(WHAT)
   const { issueDate, nextUpdate } = parsed.data
-  if (rules.atMs < toMillis(issueDate) || rules.atMs > toMillis(nextUpdate))
-    refuse('COLLATERAL_DIFFERS', { where: name, got: issueDate, expected: toInstant(rules.atMs) })
+  const isOfThatTime = rules.atMs >= toMillis(issueDate) && rules.atMs <= toMillis(nextUpdate)
+  if (!isOfThatTime) refuse('COLLATERAL_DIFFERS', { where: name, got: issueDate, expected: toInstant(rules.atMs) })
   return parsed.data
 }
 

@@ -15,9 +15,6 @@ const SUMMARY = `b.id, b.address, b.provider, b.claim, b.allocated, b.added_at a
   (select jsonb_build_object('outcome', r.outcome, 'code', r.code, 'at',
     to_char(r.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) from results r where r.id = b.last_result) as last`
 
-/** So long a chip is kept for a box that holds a score: two boxes would bring it in turns otherwise (attack 142). */
-const CHIP_ROUNDS = 8
-
 /**
  * A buyer's work would be measured, and disturbed, by a full proof that was planned before the box was rented (attack 140).
  * What comes in between is ended when it would be taken: neither waits for the other.
@@ -110,17 +107,18 @@ export function boxQueries(db: Database) {
         select id, allocated, score, coalesce(stalls, 0) as stalls,
           coalesce(rest_until > clock_timestamp(), false) as rests, stood
         from boxes b where removed_at is null order by id`),
-    async takeChips({ round, boxId, chips }) {
+    async takeChips({ round, keptRounds, boxId, chips, isNoted }) {
       if (chips.length === 0) return []
-      const oldest = round - CHIP_ROUNDS
+      const oldest = round - keptRounds
       await db.query(sql`delete from chips where round < ${oldest}::int8`)
       const held = () =>
         db.query<{ boxId: string; chip: string }>(sql`
           select distinct box_id as "boxId", chip from chips c
           where box_id <> ${boxId}::text and chip in (select jsonb_array_elements_text(${json(chips)}::text::jsonb))
-            and (round = ${round}::int8 or (round >= ${oldest}::int8 and exists (
-              select 1 from boxes b where b.id = c.box_id and removed_at is null and score > 0 and ${words(CURRENT)})))
+            and exists (select 1 from boxes b where b.id = c.box_id and removed_at is null and (round = ${round}::int8
+              or (round >= ${oldest}::int8 and score > 0 and ${words(CURRENT)})))
           order by box_id`)
+      if (!isNoted) return [...new Set((await held()).map((other) => other.boxId))]
       const before = await held()
       // Who borrows a chip that is another's does not take it from that one (attack 160).
       const free = chips.filter((chip) => before.every((other) => other.chip !== chip))

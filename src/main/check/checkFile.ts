@@ -25,7 +25,7 @@ import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import { dataFolder } from '../../drivers/system/xdgFolders.ts'
 import { openOwnThreadChecker } from '../../drivers/verifier/openOwnThreadChecker.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
-import { type AttestationFiles, askedRules, VENDOR_OPTIONS, vendorFiles } from '../attestationRules.ts'
+import { type AttestationFiles, attestationRules, VENDOR_OPTIONS, vendorFiles } from '../attestationRules.ts'
 import { EXIT, exitOfCheck } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import { bar } from '../render/showSteps.ts'
@@ -274,7 +274,7 @@ async function readerRules(flags: CheckFlags, { trusted, revocations }: Signers,
     checkSignature: withFastYes(opensslCheck),
     kinds: flags.boxesOnly ? undefined : workKinds(flags, atHand),
     attestation: attestationReader({
-      ...askedRules(flags),
+      ...attestationRules(flags),
       nonce: flags.nonce ?? null,
       atMs: flags.at ?? null,
     }),

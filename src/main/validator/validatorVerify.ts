@@ -44,9 +44,11 @@ export function verifyJobs(
     )
   }
   const inTurn = takeTurns(() => deps.clock.sleep(0, new AbortController().signal))
+  // Files about revocation are of a day: they are read anew for every run. What is wrong with them is told at the start.
+  const evidenceRules = () => attestationRules(attestationFiles(config))
+  evidenceRules()
   return (job, hooks, signal) => {
-    // Files about revocation are of a day: they are read anew for every run.
-    const whole = () => ({ walkChecker, attestation: attestationReader(attestationRules(attestationFiles(config))) })
+    const whole = () => ({ walkChecker, attestation: attestationReader(evidenceRules()) })
     const host = job.kind === 'full' ? whole() : {}
     const askedDevices = config.devices === 'auto' ? null : config.devices
     const connect = (inner: AbortSignal) => open(job, inner)

@@ -22,7 +22,7 @@ import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
 import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
-import { type AttestationFiles, askedRules, vendorFiles, vendorOption } from '../attestationRules.ts'
+import { type AttestationFiles, attestationRules, vendorFiles, vendorOption } from '../attestationRules.ts'
 import { checkAddress, openBox, proverArguments } from '../boxes/openBox.ts'
 import type { SshFlags } from '../boxes/openSshBox.ts'
 import { exitOfReport } from '../exitCodes.ts'
@@ -82,7 +82,7 @@ export async function verifyTarget(
     const why = host.gpuAbsent === undefined ? 'it does not say why' : `it says ${boxWords(String(host.gpuAbsent))}`
     throw fault('NO_GPU_OPENED', { address: place, sold: soldText(options.claim, catalogue), why })
   }
-  const attestation = attestationReader(askedRules(flags))
+  const attestation = attestationReader(attestationRules(flags))
   const placeOf = (box: RemoteBox) => (flags.address ? toldPlace(address, box) : undefined)
   const askedDevices = flags.devices === 'auto' ? null : flags.devices
   const deps = {

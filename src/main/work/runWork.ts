@@ -21,7 +21,7 @@ import { quoteForShell } from '../../drivers/remote/ssh/quoteForShell.ts'
 import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
-import { type AttestationFiles, askedRules, vendorFiles, vendorOption } from '../attestationRules.ts'
+import { type AttestationFiles, attestationRules, vendorFiles, vendorOption } from '../attestationRules.ts'
 import { checkAddress, openBox } from '../boxes/openBox.ts'
 import type { SshFlags } from '../boxes/openSshBox.ts'
 import { EXIT } from '../exitCodes.ts'
@@ -198,7 +198,7 @@ function provenOf(work: Work<WorkKernels>, { products = 'shared' }: RunFlags): W
 
 /** W11. By the policy, golden values and answers that the operator brings along. */
 function judgingBy(flags: AttestationFiles) {
-  const rules = askedRules(flags)
+  const rules = attestationRules(flags)
   let doubts: readonly AttestDoubt[] = []
   const judge: How['judge'] = async (bundle, nonce) => {
     const found = await attestationReader({ ...rules, nonce }).checkFile(bundle, system.clock.wallTime().getTime())

@@ -13,6 +13,8 @@ export interface TdxWishes {
   readonly newer?: 'short' | 'long' | 'served'
   readonly debug?: boolean
   readonly movable?: boolean
+  /** All eight bytes of them. */
+  readonly attributes?: readonly number[]
 }
 
 export interface CollateralWishes {
@@ -43,13 +45,14 @@ export class TestTdx {
     this.processor = issue({ name: 'Test PCK', kind: 'p256', more: { [INTEL]: { value } } }, this.authority)
   }
 
-  quote({ reportData, debug = false, movable = false, newer }: TdxWishes): Buffer {
+  quote({ reportData, debug = false, movable = false, attributes = [], newer }: TdxWishes): Buffer {
     const isLong = newer === 'long' || newer === 'served'
     const body = Buffer.alloc(isLong ? 648 : 584)
     if (newer === 'served') body[600] = 1
     body.set([5, 0, 2], 0)
     body[120] = debug ? 1 : 0
     body[123] = movable ? 0x30 : 0x10
+    body.set(attributes, 120)
     body.fill(0x77, 136, 184)
     body.set(reportData, 520)
     const header = Buffer.alloc(48)

@@ -8,7 +8,7 @@ import type { JobKind } from '../../../core/schedule/boxState.ts'
 import { FULL_SCORE } from '../../../core/score/scoreConfig.ts'
 import { fault } from '../../../drivers/gpu/cuda/faults.ts'
 import type { OnRoot, SeriesTask } from '../../../ports/device.ts'
-import type { BoxRecord, Finish, TakenJob } from '../../../ports/store.ts'
+import type { BoxRecord, Finish, Store, TakenJob } from '../../../ports/store.ts'
 import type { BoxReport } from '../verifyBox.ts'
 import { finishOf } from './finishOf.ts'
 import type { FleetRules } from './fleet.ts'
@@ -26,7 +26,7 @@ async function finished(
   report: BoxReport,
   kind: JobKind,
   allocated: boolean,
-  sharing: readonly string[] = [],
+  sharing: readonly string[] | Store['takeChips'] = [],
   rules: Promise<FleetRules> = testRules(),
   taken: Partial<TakenJob> = {},
 ): Promise<Finish> {
@@ -34,7 +34,8 @@ async function finished(
   const box = { allocated, inventory: null, status: 'new', ...counts } as Partial<BoxRecord> as BoxRecord
   const place = { id: 1, boxId: 'a', round: 1, kind, reason: 'round', tries: 0, box, window: 1, ...taken }
   const job = place as Partial<TakenJob> as TakenJob
-  const store = { boxesWithCards: async () => [], takeChips: async () => sharing }
+  const takeChips = typeof sharing === 'function' ? sharing : async () => sharing
+  const store = { boxesWithCards: async () => [], takeChips }
   const context = { store, rules: await rules, isAlone: true }
   return finishOf(job, resultOfReport(report), report, context)
 }
@@ -58,6 +59,32 @@ test('attack 129: a chip that attested for another box in the round is marked, a
   expect(tierOf(await finished({ ...report, attested }, 'full', false, [], paidByTier()))).toBe(0.5)
   const second = await finished(report, 'full', false, ['b'], paidByTier())
   expect([tierOf(second), second.result.marks]).toEqual([0.5, [{ what: 'shared chip', before: 'b', after: 'a' }]])
+})
+
+test('attack 398: a chip is noted for a run that earns with it, in its window alone where there are windows', async () => {
+  const plain = await verifyInProcess({
+    program: honestProgram({ devices: [new ReferenceDevice()] }),
+    catalogue: await shippedCatalogue(),
+  })
+  const report: BoxReport = { ...plain, attested: { ...plain.attested, tier: 'B', chips: ['c'] } }
+  const doubts = [{ code: 'NO_GOLDEN_VALUES' as const }]
+  const noted = async (told: BoxReport, kind: JobKind, rules: Partial<FleetRules>, taken: Partial<TakenJob> = {}) => {
+    const asked: unknown[] = []
+    const takeChips: Store['takeChips'] = async ({ keptRounds, isNoted }) => {
+      asked.push([keptRounds, isNoted])
+      return []
+    }
+    await finished(told, kind, false, takeChips, testRules(rules), taken)
+    return asked
+  }
+  const windows = { cohortSize: 8 }
+  expect(await noted(report, 'full', windows)).toEqual([[0, true]])
+  expect(await noted(report, 'full', windows, { window: null })).toEqual([[0, false]])
+  expect(await noted({ ...report, attested: { ...report.attested, doubts } }, 'full', windows)).toEqual([[0, false]])
+  expect(await noted(report, 'light', windows)).toEqual([[0, false]])
+  expect(await noted(report, 'full', { cohortSize: 1 }, { window: null })).toEqual([[8, true]])
+  const rejected = { ...report, judgement: { ...report.judgement, outcome: 'rejected' as const } }
+  expect(await noted(rejected, 'full', windows)).toEqual([[0, false]])
 })
 
 test('attack 64: every device that was lost in a run stands in the history of its box, and a light look asks for more', async () => {

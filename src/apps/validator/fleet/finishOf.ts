@@ -1,4 +1,5 @@
 import type { Tier } from '../../../core/attest/checkBundle.ts'
+import { NOT_ATTESTED } from '../../../core/certificate/attestedRun.ts'
 import { nextBoxState } from '../../../core/schedule/boxState.ts'
 import { cardIds, changesOf, type HistoryNote } from '../../../core/schedule/changesOf.ts'
 import type { PlannedJob } from '../../../core/schedule/planFleetRound.ts'
@@ -18,6 +19,13 @@ interface FinishContext {
   readonly stalled?: Leftover['stalled']
 }
 
+/**
+ * So long a chip is kept for a box that holds a score, in a fleet without windows: two boxes would bring it in turns (attack
+ * 142). Scores of a window end with the next one, and there a chip is nobody's from then on: a tenant would take it from its
+ * owner, who stands in no window while it is rented (attack 398).
+ */
+const CHIP_ROUNDS = 8
+
 const NOTHING: BoxScore = { score: 0, terms: [], zeroBecause: 'failed' }
 
 /** What a result makes of its box and of the queue. `report` is null when the run ended in a fault. */
@@ -27,17 +35,19 @@ export async function finishOf(
   report: BoxReport | null,
   { store, rules, isAlone, stalled = false }: FinishContext,
 ): Promise<Finish> {
-  const sharing = report ? await store.takeChips({ ...job, chips: report.attested.chips }) : []
+  const { kind, box, round, boxId } = job
+  const { outcome, claimVerdict } = told
+  const { chips, doubts, tier: attested } = report?.attested ?? NOT_ATTESTED
+  // Outside a window it may have shown a card that another box is paid for.
+  const apart = rules.cohortSize > 1 && job.window === null
+  const isNoted = kind === 'full' && outcome === 'accepted' && !apart && doubts.length === 0
+  const keptRounds = rules.cohortSize > 1 ? 0 : CHIP_ROUNDS
+  const sharing = await store.takeChips({ round, keptRounds, boxId, chips, isNoted })
   const marks = report ? [...(await marksOf(job, report, store)), ...sharing.map((box) => sharedChip(box, job))] : []
   // One chip attests for one box in a round: who brings it second has shown its work alone (attack 129). So has whoever
   // leaves away what could speak against him: golden values, or answers about revocation (attack 132).
-  const isDoubtful = sharing.length > 0 || (report?.attested.doubts ?? []).length > 0
-  const tier = isDoubtful ? 'C' : (report?.attested.tier ?? 'C')
-  const earned = report && job.kind === 'full' ? scoreOf(report, tier, rules) : NOTHING
-  const { kind, box } = job
-  const { outcome, claimVerdict } = told
-  // Outside a window it may have shown a card that another box is paid for.
-  const apart = rules.cohortSize > 1 && job.window === null
+  const tier = sharing.length > 0 || doubts.length > 0 ? 'C' : (attested ?? 'C')
+  const earned = report && kind === 'full' ? scoreOf(report, tier, rules) : NOTHING
   const score = report && earned.score
   const next = nextBoxState(box, outcome, { kind, score, claimVerdict, allocated: box.allocated, apart }, rules.box)
   // A light look shows no haste in what matters, unless nothing else is asked of the box.
