@@ -58,7 +58,7 @@ def check_whole(challenge, devices):
     sizes = {part["precision"]: part["m"] for part in reversed(parts) if part["kind"] == "rounds"}
     for name, size in sizes.items():
         most = fits(devices, name, depth(device_class, "rounds", name))
-        need(min(most, 128 if device_class == "cpu" else 8192) <= size <= most, "m of " + name)
+        need(min(most, 128 if device_class == "cpu" else 1024) <= size <= most, "m of " + name)
     deep = depth(device_class, "memory", "int8")
     held = min(memory_size(device, deep) for device in devices)
     bound = sizes["int8"] if "int8" in sizes else fits(devices, "int8", 2048)

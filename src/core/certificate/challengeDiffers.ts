@@ -53,11 +53,12 @@ function wholeRun(devices: readonly OfferedDevice[]): PlanInputs {
   return { ...whole, maxSize: 32768, roundTripSeconds: 0 }
 }
 
-/** From the size of the calibration to the largest that fits; between them the speed decides (UNDERSIZED_RUN). */
+/** From the least there is to the largest that fits; between them the speed decides (UNDERSIZED_RUN). */
 function isClass(inputs: PlanInputs, sizing: readonly PlannedPart[], precision: Precision, size: number): boolean {
   const smallest = sizing.find((part) => part.precision === precision)!
-  const atOnce = new Map([[partKey(smallest), { fastest: 0, slowest: 0 }]])
-  return size >= smallest.m && size <= chooseSize(inputs, precision, sizing, atOnce)
+  const sizeAt = (seconds: number) =>
+    chooseSize(inputs, precision, sizing, new Map([[partKey(smallest), { fastest: seconds, slowest: seconds }]]))
+  return size >= sizeAt(Number.POSITIVE_INFINITY) && size <= sizeAt(0)
 }
 
 /** A CPU fills as much as it can in a few seconds, so its kept rounds may be fewer. */

@@ -1,6 +1,6 @@
 import type { Precision } from '../params/precision.ts'
 import { PRESETS } from '../params/presets.ts'
-import { classK, LONGEST_ROUND_SECONDS, largestSize } from '../proof/sizeClass.ts'
+import { classK, LONGEST_ROUND_SECONDS, largestSize, SMALLEST_SIZE } from '../proof/sizeClass.ts'
 import type { CatalogueRules, GpuModel } from './catalogue.ts'
 import { expectedRate } from './expected.ts'
 import type { MeasuredGpu } from './measured.ts'
@@ -11,7 +11,6 @@ import type { MeasuredGpu } from './measured.ts'
  * That is at most one step below; k, which is what matters for storing against recomputing, is never lowered.
  */
 const MARGIN = 0.5
-const SMALLEST = 1024
 
 /**
  * The m = n a card of this model must have run at the least, or null where the catalogue holds no rate: derived from its
@@ -26,7 +25,7 @@ export function requiredClass(model: GpuModel, precision: Precision, rules: Cata
 function classAt(precision: Precision, rate: number, memoryBytes: number): number {
   const k = classK(PRESETS.mainnet, 'gpu', precision)
   let size = largestSize(PRESETS.mainnet, 'gpu', precision, k, memoryBytes * MARGIN)
-  while (size > SMALLEST && 2 * size * size * k > rate * MARGIN * LONGEST_ROUND_SECONDS) size /= 2
+  while (size > SMALLEST_SIZE && 2 * size * size * k > rate * MARGIN * LONGEST_ROUND_SECONDS) size /= 2
   return size
 }
 

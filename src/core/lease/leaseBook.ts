@@ -40,7 +40,7 @@ export type LeaseAnswer =
   | { readonly kind: 'done' }
   | { readonly kind: 'accepted'; readonly lease: Lease }
   | { readonly kind: 'busy'; readonly purpose: LeasePurpose; readonly untilMs: number }
-  | { readonly kind: 'refused'; readonly code: 'ID_USED' | 'TOO_LONG' | 'TOO_MANY' | 'NO_SUCH_LEASE' | 'NOT_YOURS' }
+  | { readonly kind: 'refused'; readonly code: 'ID_USED' | 'TOO_LONG' | 'NO_SUCH_LEASE' | 'NOT_YOURS' }
 
 /** A heavy test takes a minute or two; a validator that wants longer wants something else. */
 export const MAX_VERIFY_SECONDS = 900
@@ -100,7 +100,11 @@ function request(book: LeaseBook, event: Extract<LeaseEvent, { kind: 'request' }
   if (!(event.seconds > 0 && event.seconds <= limit)) return refused(book, 'TOO_LONG')
   const holder = holderOf(book)
   if (holder !== null) return { book, answer: { kind: 'busy', purpose: holder.purpose, untilMs: holder.expiresAtMs } }
-  if (book.leases.length >= MOST_REMEMBERED) return refused(book, 'TOO_MANY')
+  // Whoever filled the book, the box itself refuses nobody: to a validator that would be a failure (attack 401).
+  if (book.leases.length >= MOST_REMEMBERED) {
+    const untilMs = Math.min(...book.leases.map(rememberedUntil))
+    return { book, answer: { kind: 'busy', purpose: 'verify', untilMs } }
+  }
   const { kind: _, seconds, nowMs, ...facts } = event
   const lease: Lease = { ...facts, askedAtMs: nowMs, expiresAtMs: nowMs + 1000 * seconds, state: 'requested' }
   return { book: { leases: [...book.leases, lease] }, answer: { kind: 'accepted', lease } }

@@ -9,6 +9,7 @@ import { type Challenge, decodeChallenge, encodeChallenge } from './challenge.ts
 import type { PlannedPart } from './partKinds.ts'
 import { rootCount } from './partKinds.ts'
 import type { PlanInputs, Timings } from './planPart.ts'
+import { partKey } from './planPart.ts'
 import { chooseSize, planRun, planSizing, planTiming } from './planRun.ts'
 import { timingsOf } from './timingsOf.ts'
 
@@ -107,6 +108,18 @@ describe('whatever a box claims and however it calibrates', () => {
       }),
     )
   })
+})
+
+test('attack 400: a card that is slow gets small rounds, down to the least size, and never few long ones', () => {
+  const given: PlanInputs = {
+    ...{ preset: PRESETS.mainnet, devices: [{ class: 'gpu', memoryBytes: 80e9, freeBytes: 79e9 }] },
+    ...{ precisions: ['int8'], memory: false, bind: false, openings: 128, partSeconds: 3, sustainedSeconds: 0 },
+    ...{ maxSize: 2 ** 15, roundTripSeconds: 0.01 },
+  }
+  const sizing = planSizing(given)
+  const sizeAt = (seconds: number) =>
+    chooseSize(given, 'int8', sizing, new Map([[partKey(sizing[0]!), { fastest: seconds, slowest: seconds }]]))
+  expect([0.01, 0.2, 0.3, 1, 4, 100].map(sizeAt)).toEqual([2 ** 15, 2 ** 13, 2 ** 12, 2 ** 11, 2 ** 10, 2 ** 10])
 })
 
 test('property: the passes of a fast card last their two seconds, though its roots come late and together', () => {

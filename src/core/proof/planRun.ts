@@ -2,7 +2,7 @@ import type { Precision } from '../params/precision.ts'
 import { PART_KINDS, type PlannedPart } from './partKinds.ts'
 import { rounds } from './parts/rounds.ts'
 import { ALONE_SHARE, calibrationPart, fits, type PlanInputs, partKey, type Timings } from './planPart.ts'
-import { LONGEST_ROUND_SECONDS, SIZING_SIZE } from './sizeClass.ts'
+import { LONGEST_ROUND_SECONDS, SIZING_SIZE, SMALLEST_SIZE } from './sizeClass.ts'
 
 /** First calibration: small products, only to choose the size class. Its results are discarded. */
 export function planSizing(inputs: PlanInputs): PlannedPart[] {
@@ -14,7 +14,10 @@ export function planSizing(inputs: PlanInputs): PlannedPart[] {
   })
 }
 
-/** §4.0. The largest m = n that fits free memory and keeps a round under 200 ms. */
+/**
+ * §4.0. The largest m = n that fits free memory and keeps a round under 200 ms. A slow card gets small rounds rather than
+ * few: where a box is seen once in a second or less, nobody knows what it did in between (attack 400).
+ */
 export function chooseSize(
   inputs: PlanInputs,
   precision: Precision,
@@ -24,7 +27,8 @@ export function chooseSize(
   const part = sizing.find((candidate) => candidate.precision === precision)!
   const seconds = timings.get(partKey(part))!.slowest
   let size = fits(inputs, precision, part.k)
-  while (size > part.m && seconds * (size / part.m) ** 2 > LONGEST_ROUND_SECONDS) size /= 2
+  const least = inputs.devices.some((device) => device.class === 'cpu') ? part.m : Math.min(part.m, SMALLEST_SIZE)
+  while (size > least && seconds * (size / part.m) ** 2 > LONGEST_ROUND_SECONDS) size /= 2
   return size
 }
 

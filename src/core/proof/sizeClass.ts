@@ -37,7 +37,9 @@ export function productBytes(size: number, k: number, precision: Precision): num
 }
 
 const CPU_SIZES = [2048, 1024, 512, 256, 128, 64]
-const CARD_SIZES = [32768, 16384, 8192, 4096, 2048, 1024]
+/** The least m = n of a card. */
+export const SMALLEST_SIZE = 1024
+const CARD_SIZES = [32768, 16384, 8192, 4096, 2048, SMALLEST_SIZE]
 
 /** §4.0. The largest m = n of the device's class that fits `bytes`, or the smallest there is. */
 export function largestSize(

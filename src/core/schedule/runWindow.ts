@@ -2,7 +2,7 @@ import { type Timed, timedParts } from '../certificate/shortParts.ts'
 import { countedPerSecond, figuresOf, timedDevices } from '../proof/figures.ts'
 import { isPaid, kindOf, type Part } from '../proof/partKinds.ts'
 import { secondsBehind } from '../proof/planPart.ts'
-import { SIZING_SIZE } from '../proof/sizeClass.ts'
+import { SMALLEST_SIZE } from '../proof/sizeClass.ts'
 import type { PartEvidence } from '../proof/verifyPart.ts'
 
 /** When the run that was judged took place, in the validator's monotonic time: from its first T0 to its last root. */
@@ -101,7 +101,8 @@ function outrunsItsStart(timed: Timed, t0Us: readonly number[], own: OwnTimes): 
     const startedUs = t0Us[part]! + (run.parts[part]!.zSentUs ?? 0)
     // One moment for all boxes: a stall that begins between those of two of them would put off one alone (attack 275).
     const heardUs = heardBy(openedBy(startedUs) + leastUs) - startedUs
-    const atUs = isWeak(run.challenge.parts[part]!, devices) ? firstFrom(leastUs, devices) : heardUs
+    const isSmall = !timed.preset.secure && run.challenge.parts[part]!.m < SMALLEST_SIZE
+    const atUs = isSmall ? nextRoot(heardUs, devices) : heardUs
     const { work } = kindOf(run.challenge.parts[part]!)
     const shown = devices.map(
       ({ device, arrivalsUs }) => roundsBy(atUs, arrivalsUs) * work(run.challenge.parts, part, device),
@@ -115,6 +116,17 @@ const asItIs = (atUs: number): number => atUs
 
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 
+/**
+ * Below the sizes of cards, where nothing is to be gained, a box whose rounds take long, all devices together, is looked at
+ * when its next root comes. A slow card has small rounds, and shows some by then, or does not count (attack 400).
+ */
+function nextRoot(heardUs: number, devices: ReturnType<typeof timedDevices>): number {
+  const lastUs = Math.max(...devices.map(({ arrivalsUs }) => arrivalsUs.at(-1)!))
+  const isSlow = lastUs > LONGEST_GAP_US * total(devices.map(({ arrivalsUs }) => arrivalsUs.length))
+  const next = devices.flatMap(({ arrivalsUs }) => arrivalsUs.find((us) => us >= heardUs) ?? [])
+  return isSlow && next.length > 0 ? Math.min(...next) : heardUs
+}
+
 /** Of a round that takes longer nobody knows when it was begun. */
 const LONGEST_GAP_US = 500_000
 
@@ -125,18 +137,6 @@ function roundsBy(atUs: number, arrivalsUs: readonly number[]): number {
   const gapUs = (arrivalsUs[rounds] ?? Number.POSITIVE_INFINITY) - before
   return rounds + (gapUs <= LONGEST_GAP_US ? (atUs - before) / gapUs : 0)
 }
-
-type Devices = ReturnType<typeof timedDevices>
-
-/** All devices together have so few roots, of the least size that cards are asked for, that there is little to gain. */
-function isWeak({ m }: Part, devices: Devices): boolean {
-  const lastUs = Math.max(...devices.map(({ arrivalsUs }) => arrivalsUs.at(-1)!))
-  return m <= SIZING_SIZE && lastUs > LONGEST_GAP_US * total(devices.map(({ arrivalsUs }) => arrivalsUs.length))
-}
-
-/** Such a box is looked at when its next root comes. */
-const firstFrom = (leastUs: number, devices: Devices): number =>
-  Math.min(...devices.map(({ arrivalsUs }) => arrivalsUs.find((us) => us >= leastUs)!))
 
 /**
  * §8: whether a run counts for its cohort: each of its phases began when the cohort was let go into it. A run begun anew did
