@@ -68,12 +68,22 @@ describe('attack 143: a count of cards from memory that no card has', () => {
     expect(count).toMatchObject({ least: 1, established: false })
   })
 
-  test('what neither host nor computing could have supplied still counts', () => {
+  test('nor is more than any card has: somebody else may have the rest', () => {
     const { count, devices } = inTheHost('h200-sxm', 400e9, 2.2e12)
     expect(devices[0]!.memory).toMatchObject({ status: 'held' })
     expect(devices[0]!.memory!.floorBytes).toBeGreaterThan(144e9)
-    expect(count.least).toBe(2)
+    expect(count).toMatchObject({ least: 1, established: false })
   })
+})
+
+test('attack 402: seven B300 as eight, with the memory that they lack in their hosts, are not established as eight', () => {
+  const model = catalogue.models.find(({ id }) => id === 'b300')!
+  const taken = { ...cardLike(catalogue, 'b300', 0.875), heldBytes: 0.8765 * model.memoryBytes }
+  const eight = Array.from({ length: 8 }, () => taken)
+  const { count, devices } = judge(syntheticRun({ cards: eight, size: () => 8192 }), eight)
+  expect(devices[0]!.memory).toMatchObject({ status: 'proven' })
+  expect(count).toMatchObject({ claimed: 8, established: false })
+  expect(count.least).toBeLessThanOrEqual(7)
 })
 
 describe('attack 144: nothing shown by the instant that counts, and a card named all the same', () => {

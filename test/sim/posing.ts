@@ -15,17 +15,33 @@ const HONEST_FILL = 0.95
 
 /** How a box lies about what it is. Each mode may do all that the one before may. */
 export const POSING_MODES = ['withholds', 'withholds and slows down', 'and reads in order', 'shows all'] as const
-/**
- * Shows all, and has of its host what its link carries while the passes run (attack 98); several that share all work;
- * several that share plain rounds, while one of them alone holds the memory and runs the bound ones (attack 361); several
- * that share all of it, so that any two tiles meet on one of them (attack 380).
- */
-export type PosingMode = (typeof POSING_MODES)[number] | 'lends' | 'shares' | 'keeps' | 'spreads'
+/** Bytes a second that a host reads of its own memory (two sockets of 12 channels), three for each that the card lacks. */
+const HOST_WORKS = 1.2e12 / 3
 
-const SKILLED: readonly PosingMode[] = ['shows all', 'lends', 'shares', 'keeps', 'spreads']
+/**
+ * Shows all, and has of its host what its link carries while the passes run (attack 98), and what its processor works on
+ * itself (attack 403); several that share all work;
+ * several that share plain rounds, while one of them alone holds the memory and runs the bound ones (attack 361); several
+ * that share all of it, so that any two tiles meet on one of them (attack 380), or two with the rest sent to and fro (404).
+ */
+export type PosingMode = (typeof POSING_MODES)[number] | 'lends' | 'works' | 'shares' | 'keeps' | 'spreads' | 'crosses'
+
+const SKILLED: readonly PosingMode[] = ['shows all', 'lends', 'works', 'shares', 'keeps', 'spreads', 'crosses']
 
 /** Of so many cards each needs this share of all tiles for every two of them to meet on one: three have two thirds each. */
 const MEETING_SHARE: Readonly<Record<number, number>> = { 3: 2 / 3, 4: 3 / 5, 6: 1 / 2, 7: 3 / 7 }
+/**
+ * Of two cards with this share of all tiles each, so much of them crosses each way in a pass (test/independent/partner_reuse.py),
+ * over links of 64 GB/s.
+ */
+const CROSSING: readonly { readonly share: number; readonly crosses: number }[] = [
+  { share: 0.5, crosses: 0.149 },
+  { share: 0.6, crosses: 0.104 },
+  { share: 0.7, crosses: 0.064 },
+  { share: 0.8, crosses: 0.032 },
+]
+const CARD_LINK_BYTES_PER_SEC = 64e9
+
 const isSkilled = (mode: PosingMode): boolean => SKILLED.includes(mode)
 
 export interface Pair {
@@ -76,6 +92,8 @@ interface Attempt {
   readonly shown: readonly Precision[]
   /** Cards that share every product, and the memory. */
   readonly cards?: number
+  /** Of the memory each of them has, and how fast that lets them read it together. */
+  readonly split?: { readonly share: number; readonly mostPerSecond: number }
   /** An int8 rate of the box's choice, where the claimed card has no unit for it. */
   readonly int8?: number
 }
@@ -88,7 +106,8 @@ function measurement(pair: Pair, posing: Posing, attempt: Attempt): MeasuredGpu 
   const slows = mode !== 'withholds'
   const target = (name: Precision) => askedRate(claimed, name, catalogue) || ownRate(box, name, catalogue)
   const inOne = mode === 'keeps' ? 1 : cards
-  const share = mode === 'spreads' ? MEETING_SHARE[cards]! : 1
+  const share = mode === 'spreads' ? MEETING_SHARE[cards]! : (attempt.split?.share ?? 1)
+  const isSpread = mode === 'spreads' || mode === 'crosses'
   const bound = boundRate(box, catalogue) / share
   const most = (name: Precision) =>
     cards * (isSkilled(mode) ? reach(box, name, catalogue) : ownRate(box, name, catalogue))
@@ -99,14 +118,14 @@ function measurement(pair: Pair, posing: Posing, attempt: Attempt): MeasuredGpu 
     if (rate > 0) rates[name] = rate
   }
   const inOrder = mode === 'withholds' || mode === 'withholds and slows down' ? 1 : READ_ORDER
-  const fastest = inOne * bandwidthOf(box, catalogue) * inOrder
+  const fastest = Math.min(inOne * bandwidthOf(box, catalogue) * inOrder, attempt.split?.mostPerSecond ?? Infinity)
   const bandwidth = slows ? Math.min(fastest, attempt.bandwidthAim * bandwidthOf(claimed, catalogue)) : fastest
   return proven({
     rates,
     declined: PRECISION_NAMES.filter((name) => rates[name] === undefined),
-    memoryBytes: heldBytes(pair, { mode, bandwidth, catalogue, cards: mode === 'spreads' ? 1 / share : inOne }),
+    memoryBytes: heldBytes(pair, { mode, bandwidth, catalogue, cards: isSpread ? 1 / share : inOne }),
     bandwidth,
-    bindRate: slowBind ? 1 : mode === 'keeps' || mode === 'spreads' ? bound : 0.5 * (rates.int8 ?? 1e12),
+    bindRate: slowBind ? 1 : mode === 'keeps' || isSpread ? bound : 0.5 * (rates.int8 ?? 1e12),
   })
 }
 
@@ -123,8 +142,8 @@ interface Passes {
  */
 function heldBytes({ box, claimed }: Pair, { mode, bandwidth, catalogue, cards }: Passes): number {
   if (mode === 'withholds') return HONEST_FILL * box.memoryBytes
-  const perSecond = suppliedPerSecond([box], MAX_K, catalogue.rules)
-  const lends = mode === 'lends' || box.hostLink === 'c2c'
+  const perSecond = suppliedPerSecond([box], MAX_K, catalogue.rules) + (mode === 'works' ? HOST_WORKS : 0)
+  const lends = mode === 'lends' || mode === 'works' || box.hostLink === 'c2c'
   const own = box.memoryBytes / (lends ? Math.max(0.01, 1 - (2 * perSecond) / bandwidth) : 1)
   return Math.min(HONEST_FILL * claimed.memoryBytes, 0.999 * cards * own)
 }
@@ -151,7 +170,7 @@ export const lacksSpeed = (pair: Pair, catalogue: Catalogue): boolean => nearnes
 
 function comesNear(pair: Pair, catalogue: Catalogue, mode: PosingMode): boolean {
   const { rates, memory } = nearness(pair, catalogue)
-  return rates >= NEAR && (memory >= NEAR || mode === 'lends')
+  return rates >= NEAR && (memory >= NEAR || mode === 'lends' || mode === 'works')
 }
 
 /** Farther away than this no choice of values makes a box pass: one attempt a mode shows that the judge thinks so too. */
@@ -165,6 +184,13 @@ function attemptsOf(pair: Pair, mode: PosingMode, catalogue: Catalogue, effort: 
   const first = { aim: 1, bandwidthAim: 1, shown: shows }
   if (mode === 'shares') return sharedAttempts(pair, first, catalogue)
   if (mode === 'keeps') return keptAttempts(first, [2, 3, 4])
+  if (mode === 'crosses')
+    return CROSSING.flatMap(({ share, crosses }) =>
+      keptAttempts(first, [2]).map((attempt) => ({
+        ...attempt,
+        split: { share, mostPerSecond: (2 * CARD_LINK_BYTES_PER_SEC) / crosses },
+      })),
+    )
   if (mode === 'spreads') return keptAttempts(first, Object.keys(MEETING_SHARE).map(Number))
   if (effort === 'quick' && !comesNear(pair, catalogue, mode)) return [first]
   if (mode === 'withholds') return subsetsOf(own).map((shown) => ({ ...first, shown }))

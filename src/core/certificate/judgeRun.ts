@@ -1,7 +1,7 @@
 import { buyerName } from '../identify/buyerName.ts'
 import { type Catalogue, catalogueHash } from '../identify/catalogue.ts'
 import { type ClaimAnswer, type ClaimReason, claimReason, explainClaim } from '../identify/claimReasons.ts'
-import { type CardCount, countCards, type DeviceTotals } from '../identify/countCards.ts'
+import { type CardCount, countCards } from '../identify/countCards.ts'
 import { identifyByRates, isOwnMemory } from '../identify/identifyByRates.ts'
 import { type GpuIdentity, identifyGpu } from '../identify/identifyGpu.ts'
 import { judgeClaim } from '../identify/judgeClaim.ts'
@@ -76,7 +76,7 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
     rejected ??
     (complete ? (tooShort({ run, preset, rules, roundTripUs: inputs.roundTripUs }) ?? undersized(seen, context)) : null)
   const isGpu = preset.secure && deviceClasses.every((deviceClass) => deviceClass === 'gpu')
-  const totals = devices.map((device) => totalsOf(device, rules))
+  const totals = devices.map(({ rates, memory }) => ({ rates, ...(memory && { memoryBytes: memory.heldBytes }) }))
   const count = isGpu ? countCards(totals, catalogue, rules) : claimedOnly(run.challenge.deviceCount)
   return {
     outcome: reason ? 'rejected' : 'accepted',
@@ -199,13 +199,6 @@ function tooShort(given: Timed & { readonly rules: ProtocolVersion }): RejectRea
   if (!short) return null
   const { part, device, leastUs, elapsedUs } = short
   return { code: 'TOO_SHORT', part, device, expected: `${leastUs} us`, got: `${elapsedUs} us` }
-}
-
-/** Memory that any host could have held says nothing of cards (attack 143); version 1 counted it. */
-function totalsOf({ rates, memory }: DeviceJudgement, rules: ProtocolVersion): DeviceTotals {
-  if (memory === null) return { rates }
-  const isOwn = rules === 1 || memory.status === 'proven'
-  return { rates, memoryBytes: isOwn ? memory.heldBytes : (memory.floorBytes ?? inferred(0)) }
 }
 
 const claimedOnly = (devices: number): CardCount => ({

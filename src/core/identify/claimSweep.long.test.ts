@@ -3,6 +3,7 @@ import { honestRun, seededUniform } from '../../../test/sim/gpuMeasurements.ts'
 import { allPairs, isMuchLess, lacksMemory, lacksSpeed, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { proven } from '../params/provenance.ts'
+import { copyBandwidth } from './expected.ts'
 import { judgeClaim } from './judgeClaim.ts'
 
 test('attack 67: every pair of the catalogue, every mode, every attempt', async () => {
@@ -27,6 +28,15 @@ test('attack 321: every pair of the catalogue, bound rounds at one operation a s
   }
 })
 
+test('attack 403: a card with less memory, whose host works on the rest itself', async () => {
+  const catalogue = await shippedCatalogue()
+  const less = allPairs(catalogue).filter((pair) => isMuchLess(pair, catalogue))
+  const passing = less.filter((pair) => poseAs(pair, { mode: 'works', effort: 'quick', catalogue, rules: 2 }) !== null)
+  const fast = passing.filter(({ claimed }) => copyBandwidth(claimed, catalogue.rules)! > 1.4e12)
+  console.log(fast.map(({ box, claimed }) => `${box.id} as ${claimed.id}`).join(', '))
+  expect([less.length, passing.length, fast.length]).toEqual([2956, 460, 18])
+})
+
 test('attack 361: two to four cards share plain rounds, one of them holds the memory and runs the bound ones', async () => {
   const catalogue = await shippedCatalogue()
   const slower = allPairs(catalogue).filter((pair) => lacksSpeed(pair, catalogue))
@@ -44,6 +54,15 @@ test('attack 380: three to seven cards, of which none has the memory, share all 
   const alone = passing.filter((pair) => poseAs(pair, { ...posing, mode: 'lends' }) !== null)
   const unjoined = passing.filter(({ box }) => !box.nvlink)
   expect([smaller.length, passing.length, alone.length, unjoined.length]).toEqual([2287, 1021, 193, 752])
+})
+
+test('attack 404: two cards, of which neither has the memory, send one another what they lack', async () => {
+  const catalogue = await shippedCatalogue()
+  const smaller = allPairs(catalogue).filter(lacksMemory)
+  const posing = { mode: 'crosses', effort: 'quick', catalogue, rules: 2 } as const
+  const passing = smaller.filter((pair) => poseAs(pair, posing) !== null)
+  const unjoined = passing.filter(({ box }) => !box.nvlink)
+  expect([smaller.length, passing.length, unjoined.length]).toEqual([2287, 618, 506])
 })
 
 test.each([

@@ -1,6 +1,15 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { honestRun, seededUniform } from '../../../test/sim/gpuMeasurements.ts'
-import { allPairs, isMuchLess, nearness, ownRate, type Pair, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
+import {
+  allPairs,
+  isMuchLess,
+  nearness,
+  ownRate,
+  type Pair,
+  POSING_MODES,
+  type PosingMode,
+  poseAs,
+} from '../../../test/sim/posing.ts'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { MAX_K } from '../params/constants.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
@@ -58,6 +67,18 @@ describe('attack 67: no card passes for one that is much more', () => {
     expect(fast.map(named)).toEqual([])
   })
 
+  test('attack 403: with a host that works on a part of the memory itself it passes where a link alone would not do', () => {
+    const passes = (name: string, mode: PosingMode) =>
+      poseAs(less.find((pair) => named(pair) === name)!, { mode, effort: 'quick', catalogue, rules: 2 }) !== null
+    // Said in the verdict, and not stopped.
+    for (const name of ['h100-sxm as h100-nvl', 'gh200-96gb as h200-sxm', 'h100-sxm as h200-sxm'])
+      expect([name, passes(name, 'lends'), passes(name, 'works')]).toEqual([
+        name,
+        false,
+        name !== 'h100-sxm as h200-sxm',
+      ])
+  })
+
   test('attack 321: nor several that share all work over PCIe, where the claimed card has no unit for int8', () => {
     const unbound = allPairs(catalogue).filter(({ claimed }) => ownRate(claimed, 'int8', catalogue) === 0)
     expect(unbound.length).toBeGreaterThan(500)
@@ -81,6 +102,14 @@ describe('attack 67: no card passes for one that is much more', () => {
     // Said in the verdict, and not stopped.
     expect(passes('rtx-pro-6000-blackwell-ws as h200-sxm')).toBe(true)
     expect(passes('l40s as h100-sxm')).toBe(true)
+    expect(passes('l40s as h200-sxm')).toBe(false)
+  })
+
+  test('attack 404: so do two that each have more than half of it, as fast as their links let them', () => {
+    const posing = { mode: 'crosses', effort: 'quick', catalogue, rules: 2 } as const
+    const passes = (name: string) => poseAs(less.find((pair) => named(pair) === name)!, posing) !== null
+    // Said in the verdict, and not stopped.
+    expect(passes('rtx-5090 as l40s')).toBe(true)
     expect(passes('l40s as h200-sxm')).toBe(false)
   })
 

@@ -91,7 +91,9 @@ export function sustainedText({ perSecond, precision, dips, lastShare, peakShare
 function memoryLines(device: DeviceJudgement, catalogue: Catalogue): string[] {
   const { memory, bindShare, linkPerSecond, identity } = device
   const read = memory && `${formatBytes(memory.heldBytes)} read at ${formatBytesPerSecond(memory.perSecond)}`
-  const own = memory?.floorBytes && `at least ${formatBytes(memory.floorBytes)} of it cannot have come from elsewhere`
+  const own =
+    memory?.floorBytes &&
+    `at least ${formatBytes(memory.floorBytes)} of it neither came over a link from the host nor was computed again`
   const link =
     linkPerSecond === null ? null : `from the device before it: ${linkText(linkPerSecond, [device], catalogue)}`
   return [

@@ -8,7 +8,7 @@ import { formatBytesPerSecond } from '../../core/units/format.ts'
 
 type Linked = Pick<DeviceJudgement, 'rates' | 'memory' | 'identity'>
 
-/** §8.10: how fast these cards read from others, unless they could have done without a link. */
+/** §8.10: how fast these cards read from others, unless they could have done it alone. */
 export function linkText(perSecond: number, devices: readonly Linked[], catalogue: Catalogue): string {
   const shown = formatBytesPerSecond(perSecond)
   const judged = devices.filter(({ identity: { status } }) => status !== 'cpu' && status !== 'insecure')
@@ -24,7 +24,8 @@ export function linkText(perSecond: number, devices: readonly Linked[], catalogu
   // Nor does who has room for a copy of it (attack 152).
   if (judged.some(({ memory }, i) => hasRoom(memory?.heldBytes ?? 0, cards[i]!)))
     return `not shown: a card may have had room for a copy of its neighbour's fill, and it was ${shown}`
-  return `${shown} or more`
+  // A host that has both fills reads them itself, and no byte goes from card to card (attack 405).
+  return `${shown}, over a link or out of the memory of the host`
 }
 
 const ceiling = (card: GpuModel, { rules }: Catalogue): number => rateCeiling(card, 'int8', rules) ?? 0
