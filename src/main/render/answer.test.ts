@@ -141,7 +141,9 @@ describe('the answer comes first and last', () => {
   })
 
   test('attack 403: of its memory is told what no link brought, not that it is the card’s own', () => {
-    expect(linked(1e11)).toMatch(/at least [\d.]+ \w+ of it neither came over a link from the host nor was computed again/)
+    expect(linked(1e11)).toMatch(
+      /at least [\d.]+ \w+ of it neither came over a link from the host nor was computed again/,
+    )
   })
 
   test('attack 152: nor is one that a copy of the fill could stand in for', () => {
