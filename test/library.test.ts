@@ -91,6 +91,19 @@ describe('checkCertificate', () => {
     expect(await check).toMatchObject({ verdict: 'rejected', problem: { code: 'UNKNOWN_SIGNER' } })
   })
 
+  test('attack 406: a key with two successors was revoked, and what it dated before that is a doubt', async () => {
+    const ends = ['ab', 'cd'].map((one) => ({
+      ...{ key: trust[0]!, status: 'rotated' as const, successor: one.repeat(32) },
+      since: new Date(nowMs + 86_400_000).toISOString(),
+    }))
+    const check = (revocations: typeof ends) => checkCertificate(certificate, { trust, nowMs, threads: 1, revocations })
+    expect(await check(ends.slice(0, 1))).toMatchObject({ doubts: [] })
+    expect(await check(ends)).toMatchObject({
+      verdict: 'not-established',
+      doubts: [{ code: 'SIGNER_REVOKED_SINCE' }],
+    })
+  })
+
   test('a bad option throws', async () => {
     await expect(checkCertificate(certificate, { trust: ['abc'] })).rejects.toThrow('trust[0] is not a key')
   })

@@ -1,6 +1,8 @@
 import { canonicalJson } from '../bytes/canonicalJson.ts'
 import { type Catalogue, catalogueHash } from '../identify/catalogue.ts'
+import { countCards } from '../identify/countCards.ts'
 import { PROTOCOL_VERSION, type ProtocolVersion } from '../params/constants.ts'
+import { inferred } from '../params/provenance.ts'
 import type { RejectReason } from '../proof/reasons.ts'
 import type { StatedJudgement } from './judgementSchema.ts'
 import { type Judgement, judgeRun } from './judgeRun.ts'
@@ -45,8 +47,18 @@ export function judgementProblem(
   if (found) return { problem: { code: 'EVIDENCE_REJECTED', reason: found }, recomputed: true, ours }
   const recomputed = stated.catalogue === hash
   const expected = recomputed ? judged : withStatedInferences(judged, stated)
-  const same = canonicalJson(expected) === canonicalJson(stated)
+  const counts = [expected.count, ...(read.version > 1 ? [countedWithMemory(judged, catalogue)] : [])]
+  const same = counts.some((count) => canonicalJson({ ...expected, count }) === canonicalJson(stated))
   return { problem: same ? null : { code: 'WRONG_JUDGEMENT' }, recomputed, ours }
+}
+
+/** As it was stated before attack 402: no forgery, and where it is more than today's count a doubt. */
+function countedWithMemory({ devices }: Judgement, catalogue: Catalogue): Judgement['count'] {
+  const totals = devices.map(({ rates, memory }) => ({
+    rates,
+    memoryBytes: memory?.status === 'proven' ? memory.heldBytes : (memory?.floorBytes ?? inferred(0)),
+  }))
+  return countCards(totals, catalogue, PROTOCOL_VERSION, true)
 }
 
 /** C7, version 1: what only the other catalogue could tell is taken as stated; everything else must still follow. */

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { equalBytes } from '../bytes/bytes.ts'
 import { hex, instant } from '../bytes/fields.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import { toMillis } from '../units/instants.ts'
@@ -22,12 +21,13 @@ export const revocationSchema = z.strictObject({
 
 export type Revocations = z.infer<typeof revocationSchema>['keys']
 
-/** The keys a reader trusts, and those that took over from them. */
-export function withSuccessors(trusted: readonly Uint8Array[], revocations: Revocations): Uint8Array[] {
+/** The keys a reader trusts, and those that took over from them by his own list; a key that anybody calls revoked has none. */
+export function withSuccessors(trusted: readonly Uint8Array[], own: Revocations, all = own): Uint8Array[] {
   const known = new Set(trusted.map(toHex))
   // A set may grow while it is walked: successors of successors are found too, and a circle ends.
   for (const key of known)
-    for (const entry of revocations) if (entry.key === key && entry.status === 'rotated') known.add(entry.successor)
+    if (!isRevoked(endsOf(key, all)))
+      for (const entry of endsOf(key, own)) if (entry.status === 'rotated') known.add(entry.successor)
   return [...known].map((key) => fromHex(key, 32)!)
 }
 
@@ -52,7 +52,14 @@ export type Standing = 'good' | 'doubtful' | 'bad'
  * that others may have it proves nothing, not even before it was revoked.
  */
 export function standingOf(key: Uint8Array, issuedAt: string, revocations: Revocations): Standing {
-  const ended = revocations.filter((entry) => equalBytes(fromHex(entry.key, 32)!, key))
+  const ended = endsOf(toHex(key), revocations)
   if (ended.some(({ since }) => toMillis(since) <= toMillis(issuedAt))) return 'bad'
-  return ended.some(({ status }) => status === 'revoked') ? 'doubtful' : 'good'
+  return isRevoked(ended) ? 'doubtful' : 'good'
 }
+
+const endsOf = (key: string, revocations: Revocations): Revocations => revocations.filter((entry) => entry.key === key)
+
+/** By what is told of one key. Where more than one end is, somebody else may have it (attacks 293, 395, 406). */
+const isRevoked = (ended: Revocations): boolean =>
+  new Set(ended.map((entry) => (entry.status === 'rotated' ? entry.successor : 'nobody'))).size > 1 ||
+  ended.some(({ status }) => status === 'revoked')

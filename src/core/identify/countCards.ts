@@ -1,12 +1,12 @@
 import { PROTOCOL_VERSION, type ProtocolVersion } from '../params/constants.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
-import { type Claimed, claimed, type Inferred, inferred } from '../params/provenance.ts'
+import { type Claimed, claimed, type Inferred, inferred, type Proven } from '../params/provenance.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { rateCeiling, TOLERATED_EXCESS } from './expected.ts'
 import type { MeasuredGpu } from './measured.ts'
 
 /** What one claimed device proved, all of it in windows that all devices shared. */
-export type DeviceTotals = Pick<MeasuredGpu, 'rates' | 'memoryBytes'>
+export type DeviceTotals = Pick<MeasuredGpu, 'rates'> & { readonly memoryBytes?: Proven | Inferred }
 
 export interface CardCount {
   readonly claimed: Claimed
@@ -26,10 +26,11 @@ export function countCards(
   devices: readonly DeviceTotals[],
   catalogue: Catalogue,
   rules: ProtocolVersion = PROTOCOL_VERSION,
+  countsMemory = rules === 1,
 ): CardCount {
   const count = claimed(devices.length)
   if (count === 0) return { claimed: count, least: inferred(0), established: false, sentence: 'no device answered' }
-  const shown = devices.map((device) => partsShown(device, rules))
+  const shown = devices.map((device) => partsShown(device, countsMemory))
   if (!shown.flat().every((value) => Number.isFinite(value) && value >= 0))
     throw new RangeError('identify: every total must be a finite number, not below 0')
   const cards = catalogue.models.map((model) => partsPossible(model, catalogue))
@@ -47,10 +48,10 @@ function describe({ claimed, least, established }: Pick<CardCount, 'claimed' | '
   return `count claimed; the totals need at least ${least} ${least === 1 ? 'card' : 'cards'}`
 }
 
-/** Memory that a card lacks its host may have, or another card (attacks 143, 402); version 1 counted it. */
-const partsShown = (device: DeviceTotals, rules: ProtocolVersion): Parts => [
+/** Memory that a card lacks its host may have, or another card (attacks 143, 402). */
+const partsShown = (device: DeviceTotals, countsMemory: boolean): Parts => [
   ...PRECISION_NAMES.map((name) => device.rates?.[name] ?? 0),
-  rules === 1 ? (device.memoryBytes ?? 0) : 0,
+  countsMemory ? (device.memoryBytes ?? 0) : 0,
 ]
 
 /** A rate the catalogue knows nothing of might be anything: it must not make a count look established. */

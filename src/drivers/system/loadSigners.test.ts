@@ -41,7 +41,7 @@ describe('attack 293: a list that is named', () => {
   })
 
   test.each([
-    ['revoked by one of them, or rotated and revoked in one (attack 395)', revoked(4), rotated(first, 2)],
+    ['revoked by one of them, or rotated and revoked in one (attacks 395, 406)', revoked(4), rotated(first, 2)],
     ['that has another successor in each', rotated(first, 2), rotated(second, 4)],
   ])('and his own: a key %s was revoked, from the earlier time on', (_, one, other) => {
     const lists = [both([one], [other]), both([other], [one]), both([one, other], []), both([one, other], [one, other])]

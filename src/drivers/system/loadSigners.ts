@@ -22,26 +22,21 @@ export function loadSigners(given: readonly Uint8Array[], named: string | undefi
   // A link that leads nowhere is a list that cannot be read, not one that names nobody (attack 277).
   const kept = isThere(own) ? readList(own) : []
   const ended = named === undefined ? [] : readList(named)
-  const all = [...kept, ...ended]
-  const isDisputed = disputedIn(all)
+  const revocations = [...kept, ...ended]
   // The named list may be anybody's: it ends keys and gives trust to none (attack 366).
-  const successorOf = successorsOf(
-    given,
-    kept.filter(({ key }) => !isDisputed(key)),
-  )
-  const disputed = all
-    .filter(({ key }) => isDisputed(key))
-    .map(({ key, since }) => ({ key, since, status: 'revoked' as const }))
+  const successorOf = successorsOf(given, kept, revocations)
   return {
     trusted: [...given, ...[...successorOf.keys()].map((key) => fromHex(key, 32)!)],
     successorOf,
-    revocations: [...all, ...disputed],
+    revocations,
   }
 }
 
-function successorsOf(given: readonly Uint8Array[], kept: Revocations): ReadonlyMap<string, string> {
+function successorsOf(given: readonly Uint8Array[], kept: Revocations, all: Revocations): ReadonlyMap<string, string> {
   const known = new Set(given.map(toHex))
-  const pairs = given.flatMap((key) => withSuccessors([key], kept).map((next) => [toHex(next), toHex(key)] as const))
+  const pairs = given.flatMap((key) =>
+    withSuccessors([key], kept, all).map((next) => [toHex(next), toHex(key)] as const),
+  )
   return new Map(pairs.filter(([next]) => !known.has(next)))
 }
 
@@ -61,14 +56,4 @@ function readList(path: string): Revocations {
   } catch (cause) {
     throw fault('REVOCATIONS_UNREADABLE', { path }, cause)
   }
-}
-
-/** Keys of which more than one end is told, in whichever list: those were revoked (attacks 293, 395). */
-function disputedIn(all: Revocations): (key: string) => boolean {
-  const ends = new Map<string, Set<string>>()
-  for (const entry of all) {
-    const end = entry.status === 'rotated' ? entry.successor : 'nobody'
-    ends.set(entry.key, (ends.get(entry.key) ?? new Set()).add(end))
-  }
-  return (key) => (ends.get(key)?.size ?? 0) > 1
 }

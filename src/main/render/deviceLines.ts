@@ -35,7 +35,7 @@ export function deviceLines({ device, said, catalogue, claim, telemetry }: Shown
     ...rateLines(device, model, catalogue, colours),
     ...labelled('efficiency', efficiencyText(device, model)).map(colours.dim),
     ...sustainedLines(device, colours),
-    ...memoryLines(device, catalogue),
+    ...memoryLines(device),
     ...transferLines(said?.details ?? {}),
     ...labelled('claimed', summariseTelemetry(telemetry, device.device, device.sustained?.perSecond ?? null)),
   ]
@@ -88,14 +88,13 @@ export function sustainedText({ perSecond, precision, dips, lastShare, peakShare
   return `${speedText(perSecond, precision)} ${precision}${dipped}, last third at ${lastShare / 10} % of the first${mean}`
 }
 
-function memoryLines(device: DeviceJudgement, catalogue: Catalogue): string[] {
+function memoryLines(device: DeviceJudgement): string[] {
   const { memory, bindShare, linkPerSecond, identity } = device
   const read = memory && `${formatBytes(memory.heldBytes)} read at ${formatBytesPerSecond(memory.perSecond)}`
   const own =
     memory?.floorBytes &&
     `at least ${formatBytes(memory.floorBytes)} of it neither came over a link from the host nor was computed again`
-  const link =
-    linkPerSecond === null ? null : `from the device before it: ${linkText(linkPerSecond, [device], catalogue)}`
+  const link = linkPerSecond === null ? null : `from the device before it: ${linkText(linkPerSecond)}`
   return [
     ...labelled(`memory ${memory?.status}`, read),
     ...labelled('', own || null),

@@ -42,7 +42,7 @@ export function verdictLines(shown: ShownVerdict, how: How): string[] {
     ...(devices.length === 0 ? [] : ['', ...cardTable(devices, claim?.text ?? null, catalogue, colours), '']),
     ...foundLines(judgement, catalogue, isVerbose),
     ...stateLines(shown),
-    ...togetherLines(judgement, catalogue),
+    ...togetherLines(judgement),
     ...(isVerbose ? [...claimLines(judgement), ...allOfDevices(shown, how), ''] : []),
     ...(isVerbose ? NOT_EXCLUDED : BRIEFLY_NOT_EXCLUDED).map((text) => colours.dim(`  ${text}`)),
   ]
@@ -68,12 +68,12 @@ function grouped(label: string, devices: Devices, textOf: (device: Devices[numbe
   })
 }
 
-function togetherLines({ devices, scaling, count }: Judgement, catalogue: Catalogue): string[] {
+function togetherLines({ devices, scaling, count }: Judgement): string[] {
   if (devices.length < 2) return []
   const links = devices.flatMap(({ linkPerSecond }) => (linkPerSecond === null ? [] : [linkPerSecond]))
   return [
     ...labelled('together', `${(scaling ?? 0) / 10} % of the speed alone; ${count.sentence}`),
-    ...labelled('card to card', links.length === 0 ? null : linkText(Math.min(...links), devices, catalogue)),
+    ...labelled('card to card', links.length === 0 ? null : linkText(Math.min(...links))),
   ]
 }
 
