@@ -76,6 +76,17 @@ describe('attack 104: a summary by a key that was revoked', () => {
   })
 })
 
+test('attack 402: a count that was stated with memory is a doubt where it is more, and any other is refused', async () => {
+  const eight = made({ id: 'h200-sxm', devices: 8 })
+  const counted = (least: number) =>
+    resigned(eight, ({ judgement: { count } }) =>
+      Object.assign(count, { least, sentence: `count claimed; the totals need at least ${least} cards` }),
+    )
+  expect([await end(eight), await end(counted(3))]).toEqual(['0', '0'])
+  expect(await end(counted(4))).toBe('4 RULES_DIFFER')
+  expect(await end(counted(5))).toBe('1 WRONG_JUDGEMENT')
+})
+
 describe('attack 374: the summary of a run that its signer speaks against', () => {
   const unmet = () => summaryOf(made({ claim: '8x H100 SXM' }))
   const rejected = () => resigned(unmet(), (predicate) => Object.assign(predicate, { outcome: 'rejected' }))
