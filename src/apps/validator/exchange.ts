@@ -116,13 +116,13 @@ export class Exchange {
   async start(p: number): Promise<Under> {
     const part = this.challenge.parts[p]!
     const s = this.#drawSeed()
-    // §4.3 T0 is read before the first byte of S is written.
-    const t0Us = await this.#line.session.send({ type: 'start', part: p, s })
+    // §4.3 T0 is read before the first byte of S is written. It is told at once: a box chooses when it takes that (attack 409).
+    const sent = this.#line.session.send({ type: 'start', part: p, s })
     const devices = devicesOf(part).map((device) => ({ device, roots: [], arrivalsUs: [], openings: null }))
     const [phase] = kindOf(part).phases
     const { device } = devices[0]!
     this.#onProgress({ part: p, phase: phase!.name, device, done: 0, of: phase!.roots(part, device) })
-    return { p, part, s, nonce: this.#nonces[p]!, t0Us, devices, z: null, zSentUs: null }
+    return { p, part, s, nonce: this.#nonces[p]!, t0Us: await sent, devices, z: null, zSentUs: null }
   }
 
   /** §10: fresh, and where a chain is at hand, younger than its last final block. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readCertificate } from '../certificate/readEvidence.ts'
 import { PRESETS } from '../params/presets.ts'
 import type { Run } from '../proof/verifyPart.ts'
@@ -152,10 +152,10 @@ test('attack 154: what counts of the passes over a memory is bound in the same w
   expect(holdsBack(at((pass) => (pass < passes ? (1.2 * pass) / passes : 2.1)))).toBe(true)
   // Few of them while the other is at work, and the rest later.
   expect(holdsBack(at((pass) => (pass < 0.4 * passes ? (8 * pass) / passes : 2.2 + (2.5 * pass) / passes)))).toBe(true)
-  // An honest box over a line of 300 ms, whose passes must last 15 s; and one that only answers pings that late (attack 163).
+  // An honest box over a line of 300 ms; and one that only answers pings that late (attack 163).
   expect(
     holdsBack(
-      at((pass) => 0.3 + (18 * pass) / passes),
+      at((pass) => 0.3 + (2.5 * pass) / passes),
       300_000,
     ),
   ).toBe(false)
@@ -220,4 +220,45 @@ test('attack 275: a stall that begins between the L of one box and that of anoth
   expect(holdsBack(shared)).toBe(true)
   expect(holdsBack(shared, 0, heardBy)).toBe(false)
   expect(holdsBack(shared, 0, heardBy, (startedUs) => startedUs - lateUs)).toBe(true)
+})
+
+describe('attack 408: rounds under way', () => {
+  const run = realRun('h200-mainnet-2')
+  const part = run.challenge.parts[0]!
+  /** The first part by so many devices that all take turns, `roots` each; of a card that does 50 rounds a second. */
+  const inTurns = (devices: number, timeOf: (device: number, root: number) => number, roots: number): Run => ({
+    challenge: {
+      ...run.challenge,
+      deviceCount: devices,
+      parts: [{ ...part, mask: 2 ** devices - 1, rounds: roots, kept: Array(devices).fill(0) }],
+    },
+    parts: [
+      {
+        ...run.parts[0]!,
+        devices: Array.from({ length: devices }, (_, device) => ({
+          ...run.parts[0]!.devices[0]!,
+          device,
+          roots: Array.from({ length: roots }, () => run.parts[0]!.devices[0]!.roots[0]!),
+          arrivalsUs: Array.from({ length: roots }, (_, root) => Math.round(1e6 * timeOf(device, root))),
+        })),
+      },
+    ],
+  })
+
+  test('of many devices on one card count for as much as the box does in a twentieth of a second', () => {
+    // 17 devices: a root each between 1 and 1.5 s, one more until 2 s, and then on at the pace of 0.42 of the card.
+    const pace = 17 / (0.42 * 50)
+    const shared = inTurns(
+      17,
+      (device, root) => 1 + (device + 1) / 34 + (root === 0 ? 0 : 0.499 + pace * (root - 1)),
+      12,
+    )
+    expect(holdsBack(shared)).toBe(true)
+    // The same at that pace from the beginning.
+    expect(holdsBack(inTurns(17, (device, root) => ((device + 1) / 17 + root) * pace, 12))).toBe(false)
+  })
+
+  test.each([0, 0.15])('an honest card whose rounds take 0.2 s counts over a line of %f s', (line) => {
+    expect(holdsBack(inTurns(1, (_, root) => line + 0.2 * (root + 1), 16))).toBe(false)
+  })
 })

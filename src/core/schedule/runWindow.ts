@@ -104,11 +104,15 @@ function outrunsItsStart(timed: Timed, t0Us: readonly number[], own: OwnTimes): 
     const isSmall = !timed.preset.secure && run.challenge.parts[part]!.m < SMALLEST_SIZE
     const atUs = isSmall ? nextRoot(heardUs, devices) : heardUs
     const { work } = kindOf(run.challenge.parts[part]!)
-    const shown = devices.map(
-      ({ device, arrivalsUs }) => roundsBy(atUs, arrivalsUs) * work(run.challenge.parts, part, device),
+    const workOf = (rounds: (arrivalsUs: readonly number[]) => number) =>
+      total(devices.map(({ device, arrivalsUs }) => rounds(arrivalsUs) * work(run.challenge.parts, part, device)))
+    const rate = total(figures.filter((figure) => figure.part === part).map(({ perSecond }) => perSecond))
+    const underWay = Math.min(
+      workOf((arrivalsUs) => underWayAt(atUs, arrivalsUs)),
+      (MOST_UNDER_WAY_US * rate) / 1e6,
     )
-    const rates = figures.filter((figure) => figure.part === part).map(({ perSecond }) => perSecond)
-    return total(rates) > (MOST_OVER_START * total(shown) * 1e6) / atUs
+    const shown = workOf((arrivalsUs) => rootsBy(atUs, arrivalsUs)) + underWay
+    return rate > (MOST_OVER_START * shown * 1e6) / atUs
   })
 }
 
@@ -122,21 +126,27 @@ const total = (values: readonly number[]): number => values.reduce((sum, value) 
  */
 function nextRoot(heardUs: number, devices: ReturnType<typeof timedDevices>): number {
   const lastUs = Math.max(...devices.map(({ arrivalsUs }) => arrivalsUs.at(-1)!))
-  const isSlow = lastUs > LONGEST_GAP_US * total(devices.map(({ arrivalsUs }) => arrivalsUs.length))
+  const isSlow = lastUs > SLOW_ROUND_US * total(devices.map(({ arrivalsUs }) => arrivalsUs.length))
   const next = devices.flatMap(({ arrivalsUs }) => arrivalsUs.find((us) => us >= heardUs) ?? [])
   return isSlow && next.length > 0 ? Math.min(...next) : heardUs
 }
 
-/** Of a round that takes longer nobody knows when it was begun. */
-const LONGEST_GAP_US = 500_000
+/**
+ * Of rounds under way a box has done by then what an even pace has, and at most so much as it counts for in this time: none
+ * of them need have been begun, and of many devices that take turns on one card all are under way (attack 408).
+ */
+const MOST_UNDER_WAY_US = 50_000
 
-/** Roots by then, and of the round under way what an even pace has done of it. */
-function roundsBy(atUs: number, arrivalsUs: readonly number[]): number {
-  const rounds = arrivalsUs.filter((us) => us <= atUs).length
-  const before = arrivalsUs[rounds - 1] ?? 0
-  const gapUs = (arrivalsUs[rounds] ?? Number.POSITIVE_INFINITY) - before
-  return rounds + (gapUs <= LONGEST_GAP_US ? (atUs - before) / gapUs : 0)
+const rootsBy = (atUs: number, arrivalsUs: readonly number[]): number => arrivalsUs.filter((us) => us <= atUs).length
+
+function underWayAt(atUs: number, arrivalsUs: readonly number[]): number {
+  const roots = rootsBy(atUs, arrivalsUs)
+  const before = arrivalsUs[roots - 1] ?? 0
+  return (atUs - before) / ((arrivalsUs[roots] ?? Number.POSITIVE_INFINITY) - before)
 }
+
+/** Longer rounds than this are slow. */
+const SLOW_ROUND_US = 100_000
 
 /**
  * §8: whether a run counts for its cohort: each of its phases began when the cohort was let go into it. A run begun anew did

@@ -15,6 +15,9 @@ const SUMMARY = `b.id, b.address, b.provider, b.claim, b.allocated, b.added_at a
   (select jsonb_build_object('outcome', r.outcome, 'code', r.code, 'at',
     to_char(r.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) from results r where r.id = b.last_result) as last`
 
+/** So long notes of chips are kept, longer than anybody asks for them. */
+const FORGOTTEN_ROUNDS = 16
+
 /**
  * A buyer's work would be measured, and disturbed, by a full proof that was planned before the box was rented (attack 140).
  * What comes in between is ended when it would be taken: neither waits for the other.
@@ -110,13 +113,17 @@ export function boxQueries(db: Database) {
     async takeChips({ round, keptRounds, boxId, chips, isNoted }) {
       if (chips.length === 0) return []
       const oldest = round - keptRounds
-      await db.query(sql`delete from chips where round < ${oldest}::int8`)
+      // What is deleted is of no use to anybody: the window of an earlier round may be under way (attack 410).
+      await db.query(sql`
+        delete from chips c where round < ${round - FORGOTTEN_ROUNDS}::int8
+          and not exists (select 1 from boxes b where b.id = c.box_id and allocated)`)
       const held = () =>
         db.query<{ boxId: string; chip: string }>(sql`
           select distinct box_id as "boxId", chip from chips c
           where box_id <> ${boxId}::text and chip in (select jsonb_array_elements_text(${json(chips)}::text::jsonb))
-            and exists (select 1 from boxes b where b.id = c.box_id and removed_at is null and (round = ${round}::int8
-              or (round >= ${oldest}::int8 and score > 0 and ${words(CURRENT)})))
+            and (round = ${round}::int8 or exists (
+              select 1 from boxes b where b.id = c.box_id and removed_at is null and score > 0 and ${words(CURRENT)}
+                and (round >= ${oldest}::int8 or (allocated and ${keptRounds > 0}::boolean))))
           order by box_id`)
       if (!isNoted) return [...new Set((await held()).map((other) => other.boxId))]
       const before = await held()
