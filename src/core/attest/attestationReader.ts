@@ -15,6 +15,8 @@ export interface AttestationRules {
   /** For a file by itself: the nonce the reader chose, and when the evidence was made; null is the word of the file, and now. */
   readonly nonce: Uint8Array | null
   readonly atMs: number | null
+  /** How many devices the file is of; null takes any number. */
+  readonly devices?: number | null
   /** Golden values and answers about revocation beside those in the file. */
   readonly rims: readonly Uint8Array[]
   readonly ocsp: readonly Uint8Array[]
@@ -62,7 +64,10 @@ export const attestationReader = (rules: AttestationRules): AttestationReader =>
     caught(async () => {
       const atMs = rules.atMs ?? nowMs
       const check = rememberSignatures(rules.check)
-      return verifyBundle(endorsed(readBundle(file), rules), { ...rules, check, atMs, proverKey: new Uint8Array(0) })
+      const bundle = readBundle(file)
+      const [got, expected] = [bundle.devices.length, rules.devices ?? bundle.devices.length]
+      if (got !== expected) refuse('OTHER_DEVICES', { got, expected })
+      return verifyBundle(endorsed(bundle, rules), { ...rules, check, atMs, proverKey: new Uint8Array(0) })
     }),
   carry: (open, close) =>
     caught(async () => ({

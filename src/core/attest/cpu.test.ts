@@ -46,6 +46,7 @@ describe('AMD SEV-SNP', () => {
     ['in debug mode', () => verify({ debug: true }), 'CPU_DEBUG'],
     ['of a guest that an agent may move (attack 389)', () => verify({ movable: true }), 'CPU_DEBUG'],
     ['asked for from below what is measured (attack 393)', () => verify({ privilege: 2 }), 'CPU_PRIVILEGE'],
+    ['with data of the host beside the image (attack 412)', () => verify({ hostData: 1 }), 'CPU_HOST_DATA'],
     ['of another chip than certified', () => verify({ chipId: Buffer.alloc(64, 1) }), 'DEVICE_KEY_DIFFERS'],
     ['of other firmware than certified', () => verify({ level: 1 }), 'FWID_DIFFERS'],
     ['under another root', () => verify({}, other.certificates), 'UNKNOWN_ROOT'],
@@ -76,6 +77,13 @@ describe('AMD SEV-SNP', () => {
     for (const [part, level] of Object.entries(own)) {
       const asked = verifySnp(evidence, { ...rules, least: { ...own, [part]: level + 1 } })
       expect(await refusalOf(asked)).toMatchObject({ code: 'CPU_TCB_REFUSED', where: part })
+    }
+    // Attack 411: what runs now, what the host may go back to, and what the guest was started under.
+    for (const at of [0x38, 0x1e0, 0x1f0]) {
+      const report = amd.report({ reportData, levelsAt: { [at]: 0 } })
+      expect(await verifySnp({ ...evidence, report }, rules)).toMatchObject({ kind: 'sev-snp' })
+      const asked = verifySnp({ ...evidence, report }, { ...rules, least: own })
+      expect(await refusalOf(asked)).toMatchObject({ code: 'CPU_TCB_REFUSED' })
     }
   })
 
@@ -137,6 +145,14 @@ describe('Intel TDX', () => {
           `of a domain with ${name} (attack 399)`,
           () => verify({}, intel.quote({ reportData, attributes: attributes as number[] })),
           'CPU_DEBUG',
+        ] as [string, () => Promise<unknown>, Refusal['code']],
+    ),
+    ...[184, 232, 327].map(
+      (hostDataAt) =>
+        [
+          `with a byte of the host at ${hostDataAt} (attack 412)`,
+          () => verify({}, intel.quote({ reportData, hostDataAt })),
+          'CPU_HOST_DATA',
         ] as [string, () => Promise<unknown>, Refusal['code']],
     ),
     ['of a processor that was revoked', () => verify({ revoked: [intel.processor] }), 'CERTIFICATE_REVOKED'],

@@ -24,6 +24,10 @@ export const ATTEST_DOUBTS = {
     meaning: "without Intel's statements the processor's quote counts for nothing",
     nextStep: "Hand in what was fetched from Intel's service with --collateral FILE.",
   },
+  CHIP_NOT_COMPARED: {
+    meaning: 'no card was found that the chip could be held against: its evidence may be lent',
+    nextStep: 'Verify an idle card of the catalogue with all its precisions, and name what was sold.',
+  },
   CPU_IMAGE_UNKNOWN: {
     meaning: 'the policy does not name the image that the processor vouches for',
     nextStep: 'Add its measurement to your policy if you know the image.',

@@ -69,6 +69,10 @@ export const REFUSALS = {
     meaning: 'the processor was asked from below the image that it measured, by whatever runs there',
     nextStep: 'Have the report asked for at privilege level 0 (VMPL 0).',
   },
+  CPU_HOST_DATA: {
+    meaning: 'the host handed data to the image that no measurement covers',
+    nextStep: 'Have it started without such data (HOST_DATA, MRCONFIGID, MROWNER), or measured with the image.',
+  },
   CPU_BINDING_DIFFERS: { meaning: 'the report of the processor was made for something else', nextStep: ASK_AGAIN },
   CPU_TCB_REFUSED: {
     meaning: 'the policy does not allow this state of the processor',

@@ -30,9 +30,12 @@ const AT = {
   algorithm: 0x34,
   reportData: 0x50,
   measurement: 0x90,
+  hostData: 0xc0,
   tcb: 0x180,
   chip: 0x1a0,
 } as const
+/** Levels of the firmware: now, as reported, as the host may go back to, and when the guest was started (attack 411). */
+const LEVELS_AT = [0x38, AT.tcb, 0x1e0, 0x1f0]
 /** In the third byte of the guest's policy: debugging, and an agent of the host's choice that may move it (attack 389). */
 const OPEN_TO_HOST = (1 << (19 - 16)) | (1 << (18 - 16))
 /** r and s are written little-endian in 72 bytes each, of which P-384 needs 48; the rest is zero. */
@@ -75,6 +78,7 @@ export async function verifySnp({ report, certificates, crl }: SnpEvidence, rule
   if ((policy[2]! & OPEN_TO_HOST) !== 0) refuse('CPU_DEBUG')
   // Measured is what runs at level 0; what it starts below may be anything, and may ask for reports too (attack 393).
   const privilege = report[AT.privilege]!
+  ensureNothing(report.subarray(AT.hostData, AT.hostData + 32))
   if (privilege !== 0) refuse('CPU_PRIVILEGE', { got: privilege, expected: 0 })
   return {
     kind: 'sev-snp',
@@ -95,6 +99,11 @@ function signatureOf(report: Uint8Array): Uint8Array {
   return raw
 }
 
+/** What a host hands to an image beside what is measured may be its configuration (attack 412). */
+export function ensureNothing(fromHost: Uint8Array): void {
+  if (fromHost.some((byte) => byte !== 0)) refuse('CPU_HOST_DATA')
+}
+
 /** The certificate must be that of the very chip, at the level of firmware that the report states. */
 function ensureOwnChip(report: Uint8Array, { extensions }: Certificate): void {
   const chip = extensions.get(CHIP_ID)
@@ -108,7 +117,9 @@ function ensureOwnChip(report: Uint8Array, { extensions }: Certificate): void {
 }
 
 function ensureLevels(report: Uint8Array, least: SnpLevels | undefined): void {
-  const below = least && SNP_PARTS.find((part) => report[AT.tcb + LEVELS[part].byte]! < least[part])
-  if (below)
-    refuse('CPU_TCB_REFUSED', { where: below, got: report[AT.tcb + LEVELS[below].byte]!, expected: least[below] })
+  if (!least) return
+  for (const part of SNP_PARTS) {
+    const got = Math.min(...LEVELS_AT.map((at) => report[at + LEVELS[part].byte]!))
+    if (got < least[part]) refuse('CPU_TCB_REFUSED', { where: part, got, expected: least[part] })
+  }
 }

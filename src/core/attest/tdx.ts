@@ -5,7 +5,7 @@ import { sha256 } from '../bytes/sha256.ts'
 import { type ChainRules, verifyChain } from './chain.ts'
 import { readPem } from './pem.ts'
 import { malformed, refuse } from './refusals.ts'
-import type { CpuReport } from './snp.ts'
+import { type CpuReport, ensureNothing } from './snp.ts'
 import { judgeTcb, type QuotedEnclave } from './tdxCollateral.ts'
 import { type Certificate, readCertificate } from './x509.ts'
 
@@ -29,6 +29,8 @@ const AT = {
   seamAttributes: 112,
   attributes: 120,
   image: 136,
+  /** Up to the registers: what the host says of configuration and owner. */
+  hostData: 184,
   registers: 328,
   reportData: 520,
   /** The longer body alone. */
@@ -68,6 +70,7 @@ export async function verifyTdx(
   const attributes = body.subarray(AT.attributes, AT.attributes + ATTRIBUTES.length)
   const isServed = body.subarray(AT.service).some((byte) => byte !== 0)
   if (isServed || !equalBytes(attributes, ATTRIBUTES)) refuse('CPU_DEBUG')
+  ensureNothing(body.subarray(AT.hostData, AT.registers))
   const module = {
     svn: body.subarray(0, 16),
     signer: body.subarray(AT.seamSigner, AT.seamSigner + DIGEST_BYTES),

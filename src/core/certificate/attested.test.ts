@@ -188,6 +188,20 @@ describe('a certificate with attestation', () => {
     expect(await soldAs('A100 SXM4 80GB')).toMatchObject({ tier: 'C', refusal })
   })
 
+  test('attack 413: a chip that no card was found for leaves a doubt', async () => {
+    const read = readCertificate(h200, () => true)
+    if (isProblem(read)) throw new Error(read.code)
+    const { judgement } = read.statement.predicate
+    const identified = (status: 'unknown' | 'cpu') => {
+      const identity = { ...judgement.devices[0]!.identity, status, model: null, cards: [] }
+      const other = { ...judgement, claim: null, devices: [{ ...judgement.devices[0]!, identity }] }
+      const judged = { run: read.run, deviceClasses: ['gpu'] as const, atMs, judgement: other as unknown as Judgement }
+      return attestedRun(attestRun(run, hardware, [first]), judged, reader, catalogue)
+    }
+    expect(await identified('unknown')).toMatchObject({ tier: 'B', doubts: [{ code: 'CHIP_NOT_COMPARED' }] })
+    expect(await identified('cpu')).toMatchObject({ tier: 'B', doubts: [] })
+  })
+
   test("attack 123: a made-up vendor's evidence is refused by whoever pins NVIDIA's root", async () => {
     expect(await readerBy(NVIDIA_POLICY).checkRun(honest, bound)).toMatchObject({ code: 'UNKNOWN_ROOT' })
   })

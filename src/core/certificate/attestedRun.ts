@@ -39,24 +39,31 @@ export async function attestedRun(
   catalogue: Catalogue,
 ): Promise<AttestedRun> {
   const { challenge, parts } = run
+  const wanted = chipsOf(judgement, catalogue)
   const found = await reader?.checkRun(carried, {
     x: challengeHash(encodeChallenge(challenge)),
     queries: parts.map((_, p) => partQuery(run, p)),
     proverKey: challenge.proverKey,
     gpus: deviceClasses.slice(0, challenge.deviceCount).filter((name) => name === 'gpu').length,
-    chips: chipsOf(judgement, catalogue),
+    chips: wanted,
     atMs,
   })
   if (!found) return { ...NOTHING, tier: null }
   if ('code' in found) return { ...NOT_ATTESTED, refusal: found }
   const chips = found.devices.filter(({ arch }) => arch !== 'LS10').map(({ pdi }) => pdi)
-  return { tier: found.tier, refusal: null, doubts: found.doubts, chips }
+  // One rate held back makes a card unknown, and any chip would do for it (attack 413).
+  const isUnknown = judgement.devices.some(
+    ({ identity }, i) => identity.status === 'unknown' && wanted[i]!.length === 0,
+  )
+  const doubts = isUnknown ? [...found.doubts, { code: 'CHIP_NOT_COMPARED' } as const] : found.doubts
+  return { tier: found.tier, refusal: null, doubts, chips }
 }
 
 /** Where a claim matches, its cards are what is paid for, whatever else the rates resemble (attack 392). */
 function chipsOf({ claim, devices }: Judgement, catalogue: Catalogue): readonly (readonly string[])[] {
   const sold = claim?.verdict === 'matches' ? parseClaim(claim.text, catalogue) : null
   return devices.map(({ identity }) => {
+    if (identity.status === 'cpu') return []
     const cards = cardsOf(identity)
     const models = sold?.ok ? sold.claim.models : catalogue.models.filter(({ id }) => cards.includes(id))
     return models.map(({ chip }) => chip)

@@ -86,6 +86,8 @@ export interface CheckedReceipt {
   readonly isResultTied: boolean
   /** What it was made of is what its reader handed in. */
   readonly areInputsTied: boolean
+  /** Somebody whom its reader trusts, and who is not the prover, drew what was looked at. */
+  readonly isWatched: boolean
   /** How fast it was, beside how fast its box was proven to be; null where nobody asked. */
   readonly clock: ClockBound | null
 }
@@ -149,9 +151,19 @@ export async function checkCertificate(
   const signed = signersOf(read, trusts, rules)
   const asked = signed.problem ?? requirementProblem(read, rules)
   if (asked) return refused(asked)
-  const checked = await opened.check(rules, checkOpenings)
+  const checked = watchedBy(trusts, await opened.check(rules, checkOpenings))
   if (checked.problem) return checked
   return { ...checked, doubts: [...signed.doubts, ...validityDoubts(read, rules), ...checked.doubts] }
+}
+
+/** A prover that signs for itself has nobody who listened, whatever it says (attack 414). Run again, it does not matter who drew. */
+function watchedBy(trusts: (key: Uint8Array) => boolean, checked: CheckedEvidence): CheckedEvidence {
+  if (checked.kind !== 'receipt') return checked
+  const { signerKeys, receipt } = checked.read
+  const isWatched =
+    receipt.drawnBy === 'listener' && signerKeys.some((key) => trusts(key) && !equalBytes(key, receipt.proverKey))
+  const isOpen = !isWatched && checked.figures.replayed === 0
+  return { ...checked, isWatched, doubts: [...(isOpen ? [{ code: 'SELF_DRAWN' } as const] : []), ...checked.doubts] }
 }
 
 async function checkAttestation(

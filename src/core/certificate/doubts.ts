@@ -31,7 +31,7 @@ export const DOUBTS = {
     nextStep: 'Ask for a new run by a signer in good standing.',
   },
   SELF_DRAWN: {
-    meaning: 'the device drew for itself what was looked at: that shows accidents, not cheats',
+    meaning: 'the prover itself drew what was looked at, or signs alone: that shows accidents, not cheats',
     nextStep: 'Ask for one drawn by somebody you trust.',
   },
   INPUTS_NEEDED: {

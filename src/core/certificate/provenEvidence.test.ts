@@ -33,6 +33,7 @@ const open = {
   step: async () => stepEngineOnOwned(await createWorkKernels(wasm)),
 }
 const signer = signerFrom(sha256(Uint8Array.of(7)))
+const watcher = signerFrom(sha256(Uint8Array.of(8)))
 const ISSUED_MS = toMillis('2026-01-01T00:00:00.000Z')
 const at = (ms: number) => toInstant(ISSUED_MS + ms)
 
@@ -57,7 +58,14 @@ beforeAll(async () => {
 
 async function checked(file: Uint8Array) {
   const rules: ReaderRules = {
-    ...{ nowMs: ISSUED_MS, trusted: [signer.publicKey], revocations: [], threshold: 1, required: [], prover: null },
+    ...{
+      nowMs: ISSUED_MS,
+      trusted: [signer, watcher].map(({ publicKey }) => publicKey),
+      revocations: [],
+      threshold: 1,
+      required: [],
+      prover: null,
+    },
     ...{ maxAgeSeconds: null, catalogue: { models: [], classes: [] } as never },
     kinds: {
       [WORK_TYPE]: receiptKind(async () => runPatch),
@@ -70,7 +78,7 @@ const judged = async (file: Uint8Array) => {
   const { problem, doubts } = await checked(file)
   return problem ? `${problem.code} ${problem.where ?? ''}`.trim() : doubts.map(({ code }) => code).join() || 'holds'
 }
-const judgedReceipt = (receipt: Receipt) => judged(issueReceipt(receipt, signer))
+const judgedReceipt = (receipt: Receipt) => judged(issueReceipt(receipt, watcher))
 
 type Step = readonly [number, ProvenStep]
 
@@ -85,7 +93,7 @@ const withFirst = (change: (step: ProvenStep) => ProvenStep) =>
 const flipped = (bytes: Uint8Array, place = 0) => bytes.map((byte, i) => (i === place ? byte ^ 1 : byte))
 
 test('a receipt with proven transitions holds, tells which and how surely, and is credited as by openings', async () => {
-  const found = await checked(issueReceipt(honest, signer))
+  const found = await checked(issueReceipt(honest, watcher))
   expect(found).toMatchObject({ kind: 'receipt', problem: null, doubts: [] })
   const { figures } = found as Extract<typeof found, { kind: 'receipt' }>
   expect(figures).toMatchObject({ transitions: 3, drawnSegments: 4, liveShare: 1, credited: figures.operations })
@@ -94,8 +102,12 @@ test('a receipt with proven transitions holds, tells which and how surely, and i
   expect(figures.proven!.log2Error).toBeLessThan(-100)
 })
 
-test('a device that drew for itself establishes nothing', async () =>
-  expect(await judgedReceipt({ ...honest, drawnBy: 'device', elapsedUs: null })).toBe('SELF_DRAWN'))
+test('attack 414: a device that drew for itself, or that alone says that somebody listened, establishes nothing', async () => {
+  const own = (receipt: Receipt) => judged(issueReceipt(receipt, signer))
+  expect(await own({ ...honest, drawnBy: 'device', elapsedUs: null })).toBe('SELF_DRAWN')
+  expect(await own(honest)).toBe('SELF_DRAWN')
+  expect(await judgedReceipt(honest)).toBe('holds')
+})
 
 describe('attack 231: refused, its signer willing, is', () => {
   test('one without its proofs, with one of them, or as a receipt by openings', async () => {

@@ -78,16 +78,19 @@ interface CheckingKernels {
   readonly engines?: CheckerEngines
 }
 
-type CheckedWork = Omit<CheckedReceipt, 'isResultTied' | 'areInputsTied' | 'clock'>
+type CheckedWork = Omit<CheckedReceipt, 'isResultTied' | 'areInputsTied' | 'isWatched' | 'clock'>
+
+/** Who watched, and by which clock, follows from whom its reader trusts. */
+const UNASKED = { isWatched: false, clock: null } as const
 
 /** Whoever asks about a result says what it is the result of (attack 360). */
 async function tie(read: ReadReceipt, checked: CheckedWork, own: OwnFiles | null): Promise<CheckedReceipt> {
-  if (!own || checked.problem) return { ...checked, isResultTied: false, areInputsTied: false, clock: null }
+  if (!own || checked.problem) return { ...checked, ...UNASKED, isResultTied: false, areInputsTied: false }
   const problem = await own.problemWith(read)
   const lacking = own.lacking(read.work)
   const open = own.hasResult && lacking !== null ? [{ code: 'OPERANDS_NOT_AT_HAND', where: lacking } as const] : []
   const tied = { isResultTied: own.hasResult && !problem, areInputsTied: lacking === null && !problem }
-  return { ...checked, problem, doubts: [...checked.doubts, ...open], ...tied, clock: null }
+  return { ...checked, problem, doubts: [...checked.doubts, ...open], ...UNASKED, ...tied }
 }
 
 function readReceipt(
@@ -116,7 +119,6 @@ function readReceipt(
   }
 }
 
-const SELF_DRAWN = { code: 'SELF_DRAWN' } as const
 const INPUTS_NEEDED = { code: 'INPUTS_NEEDED' } as const
 /** W4.5 (attack 161). */
 const DEAD_WORK = { code: 'DEAD_WORK' } as const
@@ -133,13 +135,11 @@ async function checkWork(
   const isBlind = shown.problem?.code === 'INPUT_NOT_HELD'
   const problem = (isBlind ? null : shown.problem) ?? replayed?.problem ?? null
   const { figures } = shown
-  // Where everything was run again, it does not matter who drew.
-  const isSelfDrawn = read.receipt.drawnBy === 'device' && replayed === null
   const unpaid = figures.credited > 0 ? [] : [isBlind ? INPUTS_NEEDED : DEAD_WORK]
   return {
     kind: 'receipt',
     problem: problem && { code: 'WORK_NOT_SHOWN', where: placeOf(problem) },
-    doubts: [...(isSelfDrawn ? [SELF_DRAWN] : []), ...unpaid],
+    doubts: unpaid,
     read,
     figures: { ...figures, replayed: replayed?.segments ?? 0 },
     guarantees: [...work.guarantees, ...(figures.proven ? PROVEN_GUARANTEES : [])],

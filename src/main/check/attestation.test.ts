@@ -83,6 +83,10 @@ describe('touchstone check of evidence beside the receipt of a work', () => {
     const ours = await receipt('work.json', proverKey)
     const { status, stdout, stderr } = await commands.run(['check', beside, '--receipt', ours, ...trusting, ...judged])
     expect([stderr, status, stdout]).toEqual(['', 0, expect.stringContaining('GENUINE')])
+    // Attack 415: a work is of one device, whoever else lends his evidence.
+    const many = written('many.json', writeBundle({ ...bound, devices: [...bound.devices, ...bound.devices] }))
+    const lent = await commands.run(['check', many, '--receipt', ours, ...trusting, ...judged])
+    expect([lent.status, lent.stdout]).toEqual([1, expect.stringContaining('OTHER_DEVICES')])
     const theirs = await receipt('theirs.json', testSigner(9).publicKey)
     const other = await commands.run(['check', beside, '--receipt', theirs, ...trusting, ...judged])
     expect([other.status, other.stdout]).toEqual([1, expect.stringContaining('NONCE_DIFFERS')])

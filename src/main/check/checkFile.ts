@@ -155,7 +155,11 @@ async function clocked(
   const { bound, doubts } = boundByClock(
     {
       prover: toHex(receipt.proverKey),
-      ...{ credited: checked.figures.credited, elapsedUs: receipt.elapsedUs, unit: work.unit },
+      ...{
+        credited: checked.figures.credited,
+        elapsedUs: checked.isWatched ? receipt.elapsedUs : null,
+        unit: work.unit,
+      },
     },
     { prover: toHex(box.read.run.challenge.proverKey), devices: box.ours.devices },
   )
@@ -277,6 +281,7 @@ async function readerRules(flags: CheckFlags, { trusted, revocations }: Signers,
       ...attestationRules(flags),
       nonce: flags.nonce ?? null,
       atMs: flags.at ?? null,
+      devices: flags.receipt === undefined ? null : 1,
     }),
   }
 }

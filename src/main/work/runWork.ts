@@ -201,7 +201,10 @@ function judgingBy(flags: AttestationFiles) {
   const rules = attestationRules(flags)
   let doubts: readonly AttestDoubt[] = []
   const judge: How['judge'] = async (bundle, nonce) => {
-    const found = await attestationReader({ ...rules, nonce }).checkFile(bundle, system.clock.wallTime().getTime())
+    const found = await attestationReader({ ...rules, nonce, devices: 1 }).checkFile(
+      bundle,
+      system.clock.wallTime().getTime(),
+    )
     if ('code' in found) throw new WorkRejected('NOT_ATTESTED', `${found.meaning}, ${found.code}`)
     doubts = found.doubts
     const open = doubts.map(({ code }) => code).join(', ')

@@ -11,6 +11,9 @@ export interface SnpWishes {
   readonly chipId?: Uint8Array
   readonly level?: number
   readonly privilege?: number
+  /** Levels of other times, by their place. */
+  readonly levelsAt?: Readonly<Record<number, number>>
+  readonly hostData?: number
 }
 
 const CHIP = Buffer.alloc(64, 0x5a)
@@ -50,6 +53,8 @@ export class TestSnp {
     chipId = CHIP,
     level,
     privilege = 0,
+    levelsAt = {},
+    hostData = 0,
   }: SnpWishes): Buffer {
     const report = Buffer.alloc(1184)
     report[0] = 2
@@ -58,7 +63,9 @@ export class TestSnp {
     report[0x0a] = 0x03 | (debug ? 0x08 : 0) | (movable ? 0x04 : 0)
     report.set(reportData, 0x50)
     report.set(measurement, 0x90)
-    for (const [, byte, value] of LEVELS) report[0x180 + byte] = level ?? value
+    for (const at of [0x38, 0x180, 0x1e0, 0x1f0])
+      for (const [, byte, value] of LEVELS) report[at + byte] = levelsAt[at] ?? level ?? value
+    report[0xc0] = hostData
     report.set(chipId, 0x1a0)
     const raw = signRaw(this.holders[0]!.key, report.subarray(0, 0x2a0))
     report.set(Buffer.from(raw.subarray(0, 48)).reverse(), 0x2a0)

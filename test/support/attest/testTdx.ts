@@ -15,6 +15,8 @@ export interface TdxWishes {
   readonly movable?: boolean
   /** All eight bytes of them. */
   readonly attributes?: readonly number[]
+  /** Where the host put a byte of its own. */
+  readonly hostDataAt?: number
 }
 
 export interface CollateralWishes {
@@ -45,7 +47,7 @@ export class TestTdx {
     this.processor = issue({ name: 'Test PCK', kind: 'p256', more: { [INTEL]: { value } } }, this.authority)
   }
 
-  quote({ reportData, debug = false, movable = false, attributes = [], newer }: TdxWishes): Buffer {
+  quote({ reportData, debug = false, movable = false, attributes = [], hostDataAt, newer }: TdxWishes): Buffer {
     const isLong = newer === 'long' || newer === 'served'
     const body = Buffer.alloc(isLong ? 648 : 584)
     if (newer === 'served') body[600] = 1
@@ -53,6 +55,7 @@ export class TestTdx {
     body[120] = debug ? 1 : 0
     body[123] = movable ? 0x30 : 0x10
     body.set(attributes, 120)
+    if (hostDataAt !== undefined) body[hostDataAt] = 1
     body.fill(0x77, 136, 184)
     body.set(reportData, 520)
     const header = Buffer.alloc(48)
