@@ -58,7 +58,15 @@ export interface AttestationReader {
   checkRun(carried: CarriedEvidence, run: BoundRun): Promise<CheckedBundle | Refusal | null>
 }
 
-export const attestationReader = (rules: AttestationRules): AttestationReader => ({
+/** Throws where a policy hears nothing of what is handed in beside it: nobody would notice (attack 282). */
+export function attestationReader(rules: AttestationRules): AttestationReader {
+  const { policy, rims, ocsp } = rules
+  const isUnheard = (policy.rim === 'ignored' && rims.length > 0) || (policy.ocsp === 'ignored' && ocsp.length > 0)
+  if (isUnheard) throw new RangeError('attest: the policy ignores what is handed in')
+  return readerBy(rules)
+}
+
+const readerBy = (rules: AttestationRules): AttestationReader => ({
   reads: looksLikeBundle,
   checkFile: (file, nowMs) =>
     caught(async () => {

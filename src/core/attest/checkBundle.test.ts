@@ -54,6 +54,18 @@ describe('a bundle', () => {
     expect(await verifyBundle(whole, under({ cpu }))).toMatchObject({ tier: 'B', doubts })
   })
 
+  test('attack 282: a reader whose policy hears nothing of what he brings is told so', () => {
+    const given = {
+      policy: { ...policy, rim: 'ignored' as const },
+      check: rules.check,
+      nonce: null,
+      atMs: null,
+      ocsp: [],
+    }
+    expect(() => attestationReader({ ...given, rims })).toThrow('the policy ignores what is handed in')
+    expect(() => attestationReader({ ...given, rims: [] })).not.toThrow()
+  })
+
   describe('attack 291: golden values and answers in the hand of the reader', () => {
     const judged = (brought: Partial<BundleRules>) =>
       verifyBundle(
