@@ -179,6 +179,9 @@ class Device:
             return [self.say("MEMORY_NOT_RUN", 0, least, model=model.name)]
         if held < 0.855 * model.memory:
             return [self.say("MEMORY_NOT_SHOWN", math.floor(held), least, model=model.name)]
+        slowest = 0.85 * model.bandwidth.centre if model.bandwidth else 0
+        if bandwidth < slowest:
+            return [self.say("MEMORY_TOO_SLOW", math.floor(bandwidth), math.ceil(slowest), model=model.name)]
         for card in self.catalogue.models:
             honest = lends(card, 0.94 * model.memory, 0.9 * model.bandwidth.centre) if model.bandwidth else True
             if card.id not in self.group() and lends(card, held, bandwidth) and not honest and card.unreached(self.shown.rates) is None:

@@ -46,7 +46,14 @@ describe('AMD SEV-SNP', () => {
     ['in debug mode', () => verify({ debug: true }), 'CPU_DEBUG'],
     ['of a guest that an agent may move (attack 389)', () => verify({ movable: true }), 'CPU_DEBUG'],
     ['asked for from below what is measured (attack 393)', () => verify({ privilege: 2 }), 'CPU_PRIVILEGE'],
-    ['with data of the host beside the image (attack 412)', () => verify({ hostData: 1 }), 'CPU_HOST_DATA'],
+    ...[0x04, 0x10, 0x2f, 0xc0, 0xe0, 0x13f].map(
+      (hostDataAt) =>
+        [
+          `with a byte of the host at ${hostDataAt} (attacks 412, 418)`,
+          () => verify({ hostDataAt }),
+          'CPU_HOST_DATA',
+        ] as [string, () => Promise<unknown>, Refusal['code']],
+    ),
     ['of another chip than certified', () => verify({ chipId: Buffer.alloc(64, 1) }), 'DEVICE_KEY_DIFFERS'],
     ['of other firmware than certified', () => verify({ level: 1 }), 'FWID_DIFFERS'],
     ['under another root', () => verify({}, other.certificates), 'UNKNOWN_ROOT'],

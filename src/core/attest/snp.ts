@@ -30,7 +30,6 @@ const AT = {
   algorithm: 0x34,
   reportData: 0x50,
   measurement: 0x90,
-  hostData: 0xc0,
   tcb: 0x180,
   chip: 0x1a0,
 } as const
@@ -38,6 +37,12 @@ const AT = {
 const LEVELS_AT = [0x38, AT.tcb, 0x1e0, 0x1f0]
 /** In the third byte of the guest's policy: debugging, and an agent of the host's choice that may move it (attack 389). */
 const OPEN_TO_HOST = (1 << (19 - 16)) | (1 << (18 - 16))
+/** What a host says of an image: its version, family and id, data of its own, and who signed that (attacks 412, 418). */
+const OF_HOST = [
+  [0x04, 0x08],
+  [0x10, 0x30],
+  [0xc0, 0x140],
+] as const
 /** r and s are written little-endian in 72 bytes each, of which P-384 needs 48; the rest is zero. */
 const NUMBER_BYTES = 72
 const HALF = 48
@@ -78,7 +83,7 @@ export async function verifySnp({ report, certificates, crl }: SnpEvidence, rule
   if ((policy[2]! & OPEN_TO_HOST) !== 0) refuse('CPU_DEBUG')
   // Measured is what runs at level 0; what it starts below may be anything, and may ask for reports too (attack 393).
   const privilege = report[AT.privilege]!
-  ensureNothing(report.subarray(AT.hostData, AT.hostData + 32))
+  for (const [from, to] of OF_HOST) ensureNothing(report.subarray(from, to))
   if (privilege !== 0) refuse('CPU_PRIVILEGE', { got: privilege, expected: 0 })
   return {
     kind: 'sev-snp',

@@ -19,7 +19,7 @@ import type { ReadProduct } from './productEvidence.ts'
 import type { ReadCertificate } from './readCertificate.ts'
 import { type Evidence, type Opener, openEvidence } from './readEvidence.ts'
 import type { ReadReceipt } from './receiptEvidence.ts'
-import { countSigners, type Revocations, type Standing, standingOf } from './signers.ts'
+import { countSigners, isWatcher, type Revocations, type Standing, standingOf } from './signers.ts'
 import { kindsOf, type ReadSummary, summaryProblem } from './summary.ts'
 
 /** What whoever reads a certificate brings along: none of it comes from the file. */
@@ -151,17 +151,22 @@ export async function checkCertificate(
   const signed = signersOf(read, trusts, rules)
   const asked = signed.problem ?? requirementProblem(read, rules)
   if (asked) return refused(asked)
-  const checked = watchedBy(trusts, await opened.check(rules, checkOpenings))
+  const checked = watchedBy(trusts, rules, await opened.check(rules, checkOpenings))
   if (checked.problem) return checked
   return { ...checked, doubts: [...signed.doubts, ...validityDoubts(read, rules), ...checked.doubts] }
 }
 
 /** A prover that signs for itself has nobody who listened, whatever it says (attack 414). Run again, it does not matter who drew. */
-function watchedBy(trusts: (key: Uint8Array) => boolean, checked: CheckedEvidence): CheckedEvidence {
+function watchedBy(
+  trusts: (key: Uint8Array) => boolean,
+  { revocations }: ReaderRules,
+  checked: CheckedEvidence,
+): CheckedEvidence {
   if (checked.kind !== 'receipt') return checked
   const { signerKeys, receipt } = checked.read
-  const isWatched =
-    receipt.drawnBy === 'listener' && signerKeys.some((key) => trusts(key) && !equalBytes(key, receipt.proverKey))
+  const { drawnBy, proverKey, issuedAt } = receipt
+  const watched = (key: Uint8Array) => trusts(key) && isWatcher(key, proverKey, issuedAt, revocations)
+  const isWatched = drawnBy === 'listener' && signerKeys.some(watched)
   const isOpen = !isWatched && checked.figures.replayed === 0
   return { ...checked, isWatched, doubts: [...(isOpen ? [{ code: 'SELF_DRAWN' } as const] : []), ...checked.doubts] }
 }

@@ -5,6 +5,7 @@ import { type ProvenChange, provenReceipt } from '../../../test/support/provenRe
 import { smallDecoder } from '../../../test/support/smallStep.ts'
 import { concatBytes } from '../bytes/bytes.ts'
 import { signerFrom } from '../bytes/ed25519.ts'
+import { toHex } from '../bytes/hex.ts'
 import { sha256 } from '../bytes/sha256.ts'
 import { toInstant, toMillis } from '../units/instants.ts'
 import { describeEvidence, MOST_PROVEN_BYTES } from '../work/evidenceBehind.ts'
@@ -18,7 +19,7 @@ import { type ExactEngine, engineOnOwned, hasherOn, stepEngineOnOwned } from '..
 import { createWorkKernels, type WorkKernels } from '../work/workKernels.ts'
 import { EXACT_OPS } from '../work/workOps.ts'
 import { checkCertificate, type ReaderRules } from './checkCertificate.ts'
-import { sealReceipt } from './envelope.ts'
+import { sealEnvelope, sealReceipt } from './envelope.ts'
 import { issueReceipt, provenKind, receiptKind } from './receiptEvidence.ts'
 
 const wasm = readFileSync(new URL('../../../kernels/built/work.wasm', import.meta.url))
@@ -56,12 +57,12 @@ beforeAll(async () => {
   honest = await made()
 })
 
-async function checked(file: Uint8Array) {
+async function checked(file: Uint8Array, revocations: ReaderRules['revocations'] = []) {
   const rules: ReaderRules = {
     ...{
       nowMs: ISSUED_MS,
       trusted: [signer, watcher].map(({ publicKey }) => publicKey),
-      revocations: [],
+      revocations,
       threshold: 1,
       required: [],
       prover: null,
@@ -74,8 +75,8 @@ async function checked(file: Uint8Array) {
   }
   return await checkCertificate(file, rules, () => null)
 }
-const judged = async (file: Uint8Array) => {
-  const { problem, doubts } = await checked(file)
+const judged = async (file: Uint8Array, revocations: ReaderRules['revocations'] = []) => {
+  const { problem, doubts } = await checked(file, revocations)
   return problem ? `${problem.code} ${problem.where ?? ''}`.trim() : doubts.map(({ code }) => code).join() || 'holds'
 }
 const judgedReceipt = (receipt: Receipt) => judged(issueReceipt(receipt, watcher))
@@ -107,6 +108,18 @@ test('attack 414: a device that drew for itself, or that alone says that somebod
   expect(await own({ ...honest, drawnBy: 'device', elapsedUs: null })).toBe('SELF_DRAWN')
   expect(await own(honest)).toBe('SELF_DRAWN')
   expect(await judgedReceipt(honest)).toBe('holds')
+})
+
+test('attack 416: nor does a key that was revoked, or another key of the prover by its reader’s list, watch it', async () => {
+  const { statement, evidence } = stateReceipt(honest)
+  const line = sealEnvelope(new TextEncoder().encode(JSON.stringify(statement)), signer, watcher)
+  const both = concatBytes(new TextEncoder().encode(line), evidence)
+  expect(await judged(both)).toBe('holds')
+  const [own, other] = [signer, watcher].map(({ publicKey }) => toHex(publicKey)) as [string, string]
+  for (const since of [at(-86_400_000), at(86_400_000)])
+    expect(await judged(both, [{ key: other, status: 'revoked', since }])).toBe('SELF_DRAWN')
+  const successor = { key: own, status: 'rotated', since: at(86_400_000), successor: other } as const
+  expect(await judged(both, [successor])).toBe('SELF_DRAWN')
 })
 
 describe('attack 231: refused, its signer willing, is', () => {

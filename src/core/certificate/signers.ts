@@ -57,6 +57,10 @@ export function standingOf(key: Uint8Array, issuedAt: string, revocations: Revoc
   return isRevoked(ended) ? 'doubtful' : 'good'
 }
 
+/** Whether somebody with this key, whom its reader trusts, can have watched a prover: in good standing, and not the prover itself (attack 416). */
+export const isWatcher = (key: Uint8Array, prover: Uint8Array, issuedAt: string, revocations: Revocations): boolean =>
+  standingOf(key, issuedAt, revocations) === 'good' && countSigners([key, prover], revocations) === 2
+
 const endsOf = (key: string, revocations: Revocations): Revocations => revocations.filter((entry) => entry.key === key)
 
 /** By what is told of one key. Where more than one end is, somebody else may have it (attacks 293, 395, 406). */

@@ -67,6 +67,19 @@ describe('attack 67: no card passes for one that is much more', () => {
     expect(fast.map(named)).toEqual([])
   })
 
+  test('attack 419: nor does one that reads its memory more slowly, unless it reads in a clever order', () => {
+    const slower = allPairs(catalogue).filter(
+      ({ box, claimed }) =>
+        copyBandwidth(box, catalogue.rules)! <= 0.8 * copyBandwidth(claimed, catalogue.rules)! &&
+        !isMuchLess({ box, claimed }, catalogue),
+    )
+    const passing = (mode: PosingMode) =>
+      slower.filter((pair) => poseAs(pair, { mode, effort: 'quick', catalogue, rules: 2 }) !== null).length
+    expect([passing('withholds'), passing('withholds and slows down')]).toEqual([0, 0])
+    // Said in the verdict, and not stopped.
+    expect([slower.length, passing('shows all')]).toEqual([131, 87])
+  })
+
   test('attack 403: with a host that works on a part of the memory itself it passes where a link alone would not do', () => {
     const passes = (name: string, mode: PosingMode) =>
       poseAs(less.find((pair) => named(pair) === name)!, { mode, effort: 'quick', catalogue, rules: 2 }) !== null

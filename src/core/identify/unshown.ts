@@ -1,4 +1,4 @@
-import { MAX_K, ONE_MEMORY_SHARE } from '../params/constants.ts'
+import { MAX_K, MEMORY_BANDWIDTH_SHARE, ONE_MEMORY_SHARE } from '../params/constants.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
 import type { GpuModel } from './catalogue.ts'
 import { type ClaimReason, claimReason } from './claimReasons.ts'
@@ -52,12 +52,15 @@ function slowOrMissing(model: GpuModel, { device, measured, catalogue }: Unshown
 }
 
 function memoryOf(model: GpuModel, question: UnshownQuestion): readonly ClaimReason[] {
-  const { device, measured } = question
+  const { device, measured, catalogue } = question
   const { memoryBytes: held, bandwidth } = measured
   const least = HELD_SHARE * model.memoryBytes
   const facts = { device, got: Math.floor(held ?? 0), expected: Math.ceil(least), model: model.name }
   if (held === undefined || bandwidth === undefined) return [claimReason('MEMORY_NOT_RUN', { ...facts, got: 0 })]
   if (held < least) return [claimReason('MEMORY_NOT_SHOWN', facts)]
+  const slowest = MEMORY_BANDWIDTH_SHARE * (copyBandwidth(model, catalogue.rules) ?? 0)
+  if (bandwidth < slowest)
+    return [claimReason('MEMORY_TOO_SLOW', { ...facts, got: Math.floor(bandwidth), expected: Math.ceil(slowest) })]
   const lender = lenderOf(model, { held, bandwidth }, question)
   return lender ? [claimReason('MEMORY_MAY_BE_LENT', { device, got: lender.name, expected: model.name })] : []
 }

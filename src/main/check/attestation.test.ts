@@ -87,6 +87,10 @@ describe('touchstone check of evidence beside the receipt of a work', () => {
     const many = written('many.json', writeBundle({ ...bound, devices: [...bound.devices, ...bound.devices] }))
     const lent = await commands.run(['check', many, '--receipt', ours, ...trusting, ...judged])
     expect([lent.status, lent.stdout]).toEqual([1, expect.stringContaining('OTHER_DEVICES')])
+    // Attack 417: the prover itself is no watcher of when it was made.
+    const own = await receipt('own.json', watcher.publicKey)
+    const alone = await commands.run(['check', beside, '--receipt', own, ...trusting, ...judged])
+    expect([alone.status, alone.stderr]).toEqual([2, expect.stringContaining('SELF_DRAWN')])
     const theirs = await receipt('theirs.json', testSigner(9).publicKey)
     const other = await commands.run(['check', beside, '--receipt', theirs, ...trusting, ...judged])
     expect([other.status, other.stdout]).toEqual([1, expect.stringContaining('NONCE_DIFFERS')])

@@ -5,7 +5,7 @@ import { takeApart } from '../../core/certificate/envelope.ts'
 import { isProblem, PROBLEMS } from '../../core/certificate/problems.ts'
 import { openEvidence } from '../../core/certificate/readEvidence.ts'
 import { provenKind, receiptKind } from '../../core/certificate/receiptEvidence.ts'
-import { standingOf } from '../../core/certificate/signers.ts'
+import { isWatcher, standingOf } from '../../core/certificate/signers.ts'
 import { PROVEN_TYPE, WORK_TYPE } from '../../core/work/receipt.ts'
 import { linksOf } from '../../core/work/stateChain.ts'
 import { fault } from '../faults.ts'
@@ -33,10 +33,14 @@ export async function nonceOfReceipt(
     throw fault('NOT_A_RECEIPT', { file, why: `${PROBLEMS[opened.code].meaning} [${opened.code}]` })
   const { read } = opened
   if (read.kind !== 'receipt') throw fault('NOT_A_RECEIPT', { file, why: 'it is something else' })
-  const { proverKey, firstRoot, marks, issuedAt } = read.receipt
+  const { proverKey, firstRoot, marks, issuedAt, drawnBy } = read.receipt
   const isGood = (key: Uint8Array) => trusts(key) && standingOf(key, issuedAt, revocations) === 'good'
   if (!read.signerKeys.some(isGood))
     throw fault('NOT_A_RECEIPT', { file, why: 'its signer was revoked or replaced [SIGNER_REVOKED]' })
+  // Who chose the work, its order and its seed alone had it signed whenever a chip was at hand (attack 417).
+  const isWatched = (key: Uint8Array) => trusts(key) && isWatcher(key, proverKey, issuedAt, revocations)
+  if (drawnBy !== 'listener' || !read.signerKeys.some(isWatched))
+    throw fault('NOT_A_RECEIPT', { file, why: 'nobody you trust but its prover watched [SELF_DRAWN]' })
   const { workId, ends } = read.work
   const links = linksOf(
     workId,

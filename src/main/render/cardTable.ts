@@ -64,7 +64,7 @@ function columnsOf(devices: readonly DeviceJudgement[], claim: string | null, ca
         expected: (model) => inScale(expected(model), scale),
       }
     }),
-    ...(devices.some(({ memory }) => memory) ? memoryColumns(catalogue) : []),
+    ...(devices.some(({ memory }) => memory) ? memoryColumns(catalogue, modelOf) : []),
     ...(devices.some(({ sustained }) => sustained) ? [SUSTAINED] : []),
     ...(devices.some(({ bindShare }) => bindShare !== null) ? [PAIR_TEST] : []),
   ]
@@ -73,7 +73,7 @@ function columnsOf(devices: readonly DeviceJudgement[], claim: string | null, ca
 const inScale = (range: { readonly low: number; readonly high: number } | null, scale: SpeedScale) =>
   range && { low: speedFigure(range.low, scale), high: speedFigure(range.high, scale) }
 
-const memoryColumns = (catalogue: Catalogue): Column[] => [
+const memoryColumns = (catalogue: Catalogue, modelOf: (device: DeviceJudgement) => GpuModel | undefined): Column[] => [
   {
     name: 'memory',
     unit: 'GiB',
@@ -85,7 +85,13 @@ const memoryColumns = (catalogue: Catalogue): Column[] => [
     name: 'reading',
     unit: 'GB/s',
     width: 8,
-    cell: ({ memory }) => (memory === null ? '-' : figure(memory.perSecond / 1e9)),
+    cell: (device) => {
+      const { memory } = device
+      if (memory === null) return '-'
+      const model = modelOf(device)
+      const least = (model && expectedBandwidth(model, catalogue.rules)?.low) ?? 0
+      return `${memory.perSecond < least ? LOW : ''}${figure(memory.perSecond / 1e9)}`
+    },
     expected: (model) => {
       const range = expectedBandwidth(model, catalogue.rules)
       return range && { low: figure(range.low / 1e9), high: figure(range.high / 1e9) }

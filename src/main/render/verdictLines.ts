@@ -120,15 +120,17 @@ export const insecureLines = (preset: PresetName, isClaimed: boolean): readonly 
 /** Lines of at most 80 columns. */
 const BRIEFLY_NOT_EXCLUDED = [
   'Not excluded: work forwarded elsewhere, several cards posing as one, one as',
-  'several, a card and its host as one with more memory, a CPU as a slow card.',
+  'several, a card and its host as one with more memory, a card with slower',
+  'memory by a clever order of reading, a CPU as a slow card.',
 ]
 const NOT_EXCLUDED = [
   'Not excluded: work forwarded to another machine; several cards posing as one',
   '(joined by NVLink, or over PCIe: two with more than half of its memory each,',
   'three with two thirds, any number if one of them has it all and a quarter of',
   'the int8 speed); a card with less memory and a host that makes up for the rest;',
-  'one large card posing as several small ones within the totals; a processor as',
-  'fast as a slow card that says it is one.',
+  'another card that computes as much and reads its memory half as fast; one large',
+  'card posing as several small ones within the totals; a processor as fast as a',
+  'slow card that says it is one.',
   'At least half of a memory rate is proven: it counts both tiles of every pair,',
   'and a clever order could read one of them from a cache.',
 ]

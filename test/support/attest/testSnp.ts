@@ -13,7 +13,8 @@ export interface SnpWishes {
   readonly privilege?: number
   /** Levels of other times, by their place. */
   readonly levelsAt?: Readonly<Record<number, number>>
-  readonly hostData?: number
+  /** Where the host put a byte of its own. */
+  readonly hostDataAt?: number
 }
 
 const CHIP = Buffer.alloc(64, 0x5a)
@@ -54,7 +55,7 @@ export class TestSnp {
     level,
     privilege = 0,
     levelsAt = {},
-    hostData = 0,
+    hostDataAt,
   }: SnpWishes): Buffer {
     const report = Buffer.alloc(1184)
     report[0] = 2
@@ -65,7 +66,7 @@ export class TestSnp {
     report.set(measurement, 0x90)
     for (const at of [0x38, 0x180, 0x1e0, 0x1f0])
       for (const [, byte, value] of LEVELS) report[at + byte] = levelsAt[at] ?? level ?? value
-    report[0xc0] = hostData
+    if (hostDataAt !== undefined) report[hostDataAt] = 1
     report.set(chipId, 0x1a0)
     const raw = signRaw(this.holders[0]!.key, report.subarray(0, 0x2a0))
     report.set(Buffer.from(raw.subarray(0, 48)).reverse(), 0x2a0)
