@@ -1,6 +1,8 @@
 export interface Stretch {
   readonly seed: Uint8Array
   readonly blocks: number
+  /** Where the lane began. */
+  readonly start: Uint8Array
   /** Where the lane stood before, and after `steps` steps. */
   readonly from: Uint8Array
   readonly to: Uint8Array

@@ -37,20 +37,21 @@ export class VirtualLanes implements HostLanes {
 
   protected lane(lane: number, marks: number): Uint8Array {
     const { nonce, stride } = this.walking!
-    let at = laneStart(nonce, lane)
+    const start = laneStart(nonce, lane)
+    let at = start
     return concatBytes(
       ...Array.from({ length: marks }, () => {
-        at = this.steps(at, stride)
+        at = this.steps(start, at, stride)
         return at
       }),
     )
   }
 
-  protected steps(from: Uint8Array, count: number): Uint8Array {
+  protected steps(start: Uint8Array, from: Uint8Array, count: number): Uint8Array {
     const { seed, blocks } = this.stored!
     const only = blocks === 1 ? hostBlock(seed, 0) : null
     let at = from
-    for (let i = 0; i < count; i++) at = hostStep(at, only ?? hostBlock(seed, nextBlock(at, blocks)))
+    for (let i = 0; i < count; i++) at = hostStep(at, start, only ?? hostBlock(seed, nextBlock(at, blocks)))
     return at
   }
 }

@@ -101,6 +101,33 @@ describe('LeaseService', () => {
     expect(state.keys.size).toBe(0)
   })
 
+  test('attack 420: while another is cleaned up after, or where that fails, the box is busy, and gives signs of life', async () => {
+    const { state, deps } = world()
+    const { access, ...rest } = deps()
+    let [clean, isBroken] = [() => {}, false]
+    const close = async (id: string): Promise<void> => {
+      if (isBroken) throw new Error('a process of the tenant would not end')
+      await new Promise<void>((resolve) => {
+        clean = resolve
+      })
+      await access.close(id)
+    }
+    const service = new LeaseService({ ...rest, access: { ...access, close } })
+    await ask(service, request('a'))
+    const released = ask(service, { kind: 'release', id: 'a'.repeat(32) })
+    expect(await ask(service, request('b'), bob)).toMatchObject({ kind: 'busy', id: 'b'.repeat(32) })
+    expect(await ask(service, { kind: 'liveness', nonce: '0'.repeat(64) }, bob)).toMatchObject({ kind: 'alive' })
+    clean()
+    expect(await released).toMatchObject({ kind: 'released' })
+    expect(await ask(service, request('b'), bob)).toMatchObject({ kind: 'granted' })
+    // Whose time is over, and who does not go.
+    isBroken = true
+    state.nowMs += 61_000
+    const late = { ...request('c'), askedAtMs: state.nowMs }
+    expect(await ask(service, late)).toMatchObject({ kind: 'busy' })
+    expect(state.opened).toEqual(['a', 'b'].map((id) => id.repeat(32)))
+  })
+
   test('a lease that cannot be closed at once is closed later; the one who keeps time goes on', async () => {
     const { state, deps } = world()
     let stuck = 2

@@ -48,6 +48,9 @@ const TIME_OVER = 'its time is over'
 /** Closing takes a moment: it begins this much early, so that access ends within the lease, not after it. */
 const EARLY_MS = 300
 
+/** Who asks for the box waits so long for others, well below what a validator waits for an answer. */
+const MOST_WAIT_MS = 10_000
+
 type Request = Extract<LeaseAsk, { kind: 'request' }>
 
 type Unaddressed<Message> = Message extends unknown ? Omit<Message, 'to'> : never
@@ -110,12 +113,33 @@ export class LeaseService {
       this.#deps.tell({ event: 'ignored', why: error instanceof DecodeError ? error.message : 'undecodable' })
       return null
     }
-    const answer = { ...(await this.#inTurn(() => this.#answer(ask, signal))), to: ask.from }
+    const answer = { ...(await this.#answerInTime(ask, signal)), to: ask.from }
     if (this.#knows(ask)) seat?.known(ask.from)
     else seat?.heard()
     const why = answer.kind === 'refused' ? answer.code : ''
     this.#deps.tell({ event: 'answered', to: ask.from, answer: answer.kind, why })
     return encodeAnswer(answer, this.#deps.signer)
+  }
+
+  /** Cleaning up after another takes as long as it takes: whoever asks meanwhile is told that the box is busy (attack 420). */
+  async #answerInTime(ask: Signed<LeaseAsk>, signal: AbortSignal): Promise<Answer> {
+    const { message } = ask
+    if (message.kind === 'liveness') return await this.#answer(ask, signal)
+    const act = () => this.#answer(ask, signal)
+    if (message.kind === 'release') return await this.#inTurn(act)
+    const begun = new AbortController()
+    let isGivenUp = false
+    const turn = this.#inTurn(async () => {
+      begun.abort()
+      return isGivenUp ? this.#busy(message.id) : await act()
+    })
+    await this.#deps.clock.sleep(MOST_WAIT_MS, begun.signal).catch(() => {})
+    isGivenUp = !begun.signal.aborted
+    return isGivenUp ? this.#busy(message.id) : await turn
+  }
+
+  #busy(id: string): Answer {
+    return { kind: 'busy', id, purpose: 'verify', untilMs: this.#now() + MOST_WAIT_MS }
   }
 
   /** Whoever holds the box or is named by the provider; a message of another time may be anybody's. */
@@ -164,7 +188,13 @@ export class LeaseService {
     if (key === null)
       return refusal(id, 'BAD_KEY', 'the key must be one line of ssh-ed25519 or ssh-rsa (2048 bits or more)')
     const event = { kind: 'request', id, holder: from, purpose, sshKey: key.line, seconds, nowMs: this.#now() } as const
-    const { answer } = await this.#apply(event)
+    const step = await this.#apply(event).catch((error: unknown) => {
+      // What another left cannot be closed yet: the box is his until it is.
+      this.#deps.tell({ event: 'fault', code: codeOf(error) })
+      return null
+    })
+    if (step === null) return this.#busy(id)
+    const { answer } = step
     if (answer.kind === 'busy') return { ...answer, id }
     if (answer.kind === 'accepted') return this.#open(answer.lease, key, signal)
     return refusal(id, answer.kind === 'refused' ? answer.code : 'FAULT', 'ask again with a new id or less time')

@@ -279,8 +279,15 @@ export class HostParts {
     const stretches = asked.map(({ lane, mark }) => {
       const marks = walked.lanes[lane]!
       const markAt = (index: number) => marks.subarray(index * MARK_BYTES, (index + 1) * MARK_BYTES)
-      const from = mark === 0 ? checker.start(walked.nonce, lane) : markAt(mark - 1)
-      return { seed, blocks, from, to: markAt(mark), steps: walked.stride }
+      const start = checker.start(walked.nonce, lane)
+      return {
+        seed,
+        blocks,
+        start,
+        from: mark === 0 ? start : markAt(mark - 1),
+        to: markAt(mark),
+        steps: walked.stride,
+      }
     })
     const wrong = await checker.check(stretches, signal)
     if (wrong === null) return null

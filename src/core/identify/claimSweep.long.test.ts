@@ -34,7 +34,7 @@ test('attack 403: a card with less memory, whose host works on the rest itself',
   const passing = less.filter((pair) => poseAs(pair, { mode: 'works', effort: 'quick', catalogue, rules: 2 }) !== null)
   const fast = passing.filter(({ claimed }) => copyBandwidth(claimed, catalogue.rules)! > 1.4e12)
   console.log(fast.map(({ box, claimed }) => `${box.id} as ${claimed.id}`).join(', '))
-  expect([less.length, passing.length, fast.length]).toEqual([2956, 460, 18])
+  expect([less.length, passing.length, fast.length]).toEqual([2956, 455, 15])
 })
 
 test('attack 361: two to four cards share plain rounds, one of them holds the memory and runs the bound ones', async () => {
@@ -43,7 +43,7 @@ test('attack 361: two to four cards share plain rounds, one of them holds the me
   const posing = { mode: 'keeps', effort: 'quick', catalogue, rules: 2 } as const
   const passing = slower.flatMap((pair) => poseAs(pair, posing) ?? [])
   const fast = passing.filter(({ rates }) => rates!.int8! > 450e12)
-  expect([slower.length, passing.length, fast.length]).toEqual([2642, 689, 95])
+  expect([slower.length, passing.length, fast.length]).toEqual([2642, 670, 90])
 })
 
 test('attack 380: three to seven cards, of which none has the memory, share all of it', async () => {

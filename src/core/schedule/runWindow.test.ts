@@ -261,4 +261,10 @@ describe('attack 408: rounds under way', () => {
   test.each([0, 0.15])('an honest card whose rounds take 0.2 s counts over a line of %f s', (line) => {
     expect(holdsBack(inTurns(1, (_, root) => line + 0.2 * (root + 1), 16))).toBe(false)
   })
+
+  test('attack 422: who begins later than others has done less in the same time', () => {
+    const even = inTurns(1, (_, root) => 0.1 * (root + 1), 32)
+    const letGo = (lateUs: number) => holdsBack(even, 0, undefined, (startedUs) => startedUs - lateUs)
+    expect([letGo(0), letGo(60_000), letGo(500_000)]).toEqual([false, false, true])
+  })
 })

@@ -100,7 +100,8 @@ function outrunsItsStart(timed: Timed, t0Us: readonly number[], own: OwnTimes): 
     if (devices.some(({ arrivalsUs }) => arrivalsUs.at(-1)! < leastUs)) return true
     const startedUs = t0Us[part]! + (run.parts[part]!.zSentUs ?? 0)
     // One moment for all boxes: a stall that begins between those of two of them would put off one alone (attack 275).
-    const heardUs = heardBy(openedBy(startedUs) + leastUs) - startedUs
+    const openedUs = openedBy(startedUs)
+    const heardUs = heardBy(openedUs + leastUs) - startedUs
     const isSmall = !timed.preset.secure && run.challenge.parts[part]!.m < SMALLEST_SIZE
     const atUs = isSmall ? nextRoot(heardUs, devices) : heardUs
     const { work } = kindOf(run.challenge.parts[part]!)
@@ -112,7 +113,8 @@ function outrunsItsStart(timed: Timed, t0Us: readonly number[], own: OwnTimes): 
       (MOST_UNDER_WAY_US * rate) / 1e6,
     )
     const shown = workOf((arrivalsUs) => rootsBy(atUs, arrivalsUs)) + underWay
-    return rate > (MOST_OVER_START * shown * 1e6) / atUs
+    // Over the time since all were let go: while one had not begun, another had the card (attack 422).
+    return rate > (MOST_OVER_START * shown * 1e6) / (atUs + startedUs - openedUs)
   })
 }
 

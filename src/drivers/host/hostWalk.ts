@@ -19,14 +19,17 @@ export const laneStart = (nonce: Uint8Array, lane: number): Uint8Array =>
 export const nextBlock = (at: Uint8Array, blocks: number): number =>
   new DataView(at.buffer, at.byteOffset).getUint32(0, true) % blocks
 
-/** §12. One step: what comes first in the hash is where the lane stands, so nothing of a block can be hashed beforehand. */
-export const hostStep = (at: Uint8Array, block: Uint8Array): Uint8Array =>
-  createHash('sha512').update(at).update(block).digest()
+/**
+ * §12. One step: what comes first in the hash is where the lane stands, so nothing of a block can be hashed beforehand. Where
+ * the lane began is in every one, so that none is made before the nonce, or for two lanes at once (attack 421).
+ */
+export const hostStep = (at: Uint8Array, start: Uint8Array, block: Uint8Array): Uint8Array =>
+  createHash('sha512').update(at).update(start).update(block).digest()
 
 /** Whether a stretch leads where it says. */
-export function holds({ seed, blocks, from, to, steps }: Stretch): boolean {
+export function holds({ seed, blocks, start, from, to, steps }: Stretch): boolean {
   const only = blocks === 1 ? hostBlock(seed, 0) : null
   let at = from
-  for (let step = 0; step < steps; step++) at = hostStep(at, only ?? hostBlock(seed, nextBlock(at, blocks)))
+  for (let step = 0; step < steps; step++) at = hostStep(at, start, only ?? hostBlock(seed, nextBlock(at, blocks)))
   return equalBytes(at, to)
 }

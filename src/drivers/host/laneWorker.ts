@@ -44,7 +44,7 @@ function obey({ job, count, lanes, stop }: LaneMessage): Uint8Array | null {
   const marks: Uint8Array[] = []
   let at = job.start
   for (let step = 1; marks.length < MAX_MARKS && go(); step++) {
-    at = hostStep(at, readBlock(job.blocks, nextBlock(at, count)))
+    at = hostStep(at, job.start, readBlock(job.blocks, nextBlock(at, count)))
     if (step % job.stride === 0) marks.push(at)
   }
   return concatBytes(...marks)

@@ -39,11 +39,12 @@ async function someMarks(stride: number, count: number): Promise<readonly Uint8A
 
 /** §12 once more, from other hands. */
 function stepsFrom(lane: number, steps: number, blocks: number): Uint8Array {
-  let at: Uint8Array = sha512(concatBytes(ascii('tsp2/host-lane'), nonce, u32le(lane)))
+  const start = sha512(concatBytes(ascii('tsp2/host-lane'), nonce, u32le(lane)))
+  let at: Uint8Array = start
   for (let i = 0; i < steps; i++) {
     const index = new DataView(at.buffer, at.byteOffset).getUint32(0, true) % blocks
     const block = shake128(concatBytes(ascii('tsp2/host-block'), seed, u32le(index)), { dkLen: HOST_BLOCK_BYTES })
-    at = sha512(concatBytes(at, block))
+    at = sha512(concatBytes(at, start, block))
   }
   return at
 }
@@ -58,7 +59,10 @@ describe('host lanes', () => {
       expect(bytes.length % MARK_BYTES).toBe(0)
       const first = bytes.subarray(0, MARK_BYTES)
       expect(Buffer.from(first)).toEqual(Buffer.from(stepsFrom(lane, 2, blocks)))
-      const stretch = { seed, blocks, from: laneStart(nonce, lane), to: first, steps: 2 }
+      const start = laneStart(nonce, lane)
+      const stretch = { seed, blocks, start, from: start, to: first, steps: 2 }
+      // Attack 421: the same steps of another lane lead elsewhere.
+      expect(holds({ ...stretch, start: laneStart(nonce, lane + 1) })).toBe(false)
       expect(holds(stretch)).toBe(true)
       expect(holds({ ...stretch, steps: 3 })).toBe(false)
     }
@@ -93,8 +97,8 @@ describe('host lanes', () => {
 test('the checker names a stretch that does not lead where it says, and can be used by several at once', async () => {
   const checker = openWalkChecker(2)
   const stretch = (lane: number, steps: number) => {
-    const from = checker.start(nonce, lane)
-    return { seed, blocks: 3, from, to: stepsFrom(lane, 1, 3), steps }
+    const start = checker.start(nonce, lane)
+    return { seed, blocks: 3, start, from: start, to: stepsFrom(lane, 1, 3), steps }
   }
   try {
     const asked = [[stretch(0, 1), stretch(1, 1)], [stretch(0, 1), stretch(1, 2)], []]
