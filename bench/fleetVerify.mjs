@@ -142,10 +142,10 @@ const atMainnetSize = ({ challenge, parts }) => ({
 function stretchIn(blocks) {
   const steps = Math.floor((650e6 / HOST_BLOCK_BYTES) * (0.8 / 16))
   const seed = systemRandomness.bytes(32)
-  const from = laneStart(systemRandomness.bytes(32), 0)
-  let to = from
-  for (let i = 0; i < steps; i++) to = hostStep(to, hostBlock(seed, nextBlock(to, blocks)))
-  return { seed, blocks, from, to, steps }
+  const start = laneStart(systemRandomness.bytes(32), 0)
+  let to = start
+  for (let i = 0; i < steps; i++) to = hostStep(to, start, hostBlock(seed, nextBlock(to, blocks)))
+  return { seed, blocks, start, from: start, to, steps }
 }
 
 const GIB = 2 ** 30
