@@ -204,7 +204,7 @@ async function makeFiles(folder: string): Promise<Table> {
     { kind: 'certificate of a card, as claimed', ...h200('h200-mainnet-2.json', H200_KEY, H200_PROVER) },
     { kind: 'certificate of version 1', ...h200('h200-mainnet.json', FIRST_KEY, FIRST_PROVER) },
     {
-      ...{ kind: 'certificate with evidence of a vendor', file: write('attested.json', attested), exit: 4 },
+      ...{ kind: 'certificate with evidence of a vendor', file: write('attested.json', attested), exit: 0 },
       base: { trust: [KEY], policy: [policy] },
       ...{ met: { ...ofBox, rim, ocsp }, always: NO_CARD },
     },

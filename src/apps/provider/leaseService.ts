@@ -188,13 +188,9 @@ export class LeaseService {
     if (key === null)
       return refusal(id, 'BAD_KEY', 'the key must be one line of ssh-ed25519 or ssh-rsa (2048 bits or more)')
     const event = { kind: 'request', id, holder: from, purpose, sshKey: key.line, seconds, nowMs: this.#now() } as const
-    const step = await this.#apply(event).catch((error: unknown) => {
-      // What another left cannot be closed yet: the box is his until it is.
-      this.#deps.tell({ event: 'fault', code: codeOf(error) })
-      return null
-    })
-    if (step === null) return this.#busy(id)
-    const { answer } = step
+    // Whose time is over is closed by the one who keeps time: it may take long, and may fail.
+    if (applyLeaseEvent(this.#book, event).close.length > 0) return this.#busy(id)
+    const { answer } = await this.#apply(event)
     if (answer.kind === 'busy') return { ...answer, id }
     if (answer.kind === 'accepted') return this.#open(answer.lease, key, signal)
     return refusal(id, answer.kind === 'refused' ? answer.code : 'FAULT', 'ask again with a new id or less time')

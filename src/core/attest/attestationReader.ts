@@ -63,7 +63,14 @@ export function attestationReader(rules: AttestationRules): AttestationReader {
   const { policy, rims, ocsp } = rules
   const isUnheard = (policy.rim === 'ignored' && rims.length > 0) || (policy.ocsp === 'ignored' && ocsp.length > 0)
   if (isUnheard) throw new RangeError('attest: the policy ignores what is handed in')
+  // Nobody would notice these either: no nonce is asked for, and nothing is ever too old (attack 424).
+  if (rules.nonce !== null && rules.nonce?.length !== 32) throw new RangeError('attest: the nonce is 32 bytes, or null')
+  if (rules.atMs !== null) requireTime(rules.atMs)
   return readerBy(rules)
+}
+
+function requireTime(atMs: number): void {
+  if (!Number.isFinite(atMs)) throw new RangeError('attest: the time is milliseconds since 1970')
 }
 
 const readerBy = (rules: AttestationRules): AttestationReader => ({
@@ -71,6 +78,7 @@ const readerBy = (rules: AttestationRules): AttestationReader => ({
   checkFile: (file, nowMs) =>
     caught(async () => {
       const atMs = rules.atMs ?? nowMs
+      requireTime(atMs)
       const check = rememberSignatures(rules.check)
       const bundle = readBundle(file)
       const [got, expected] = [bundle.devices.length, rules.devices ?? bundle.devices.length]

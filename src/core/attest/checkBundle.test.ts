@@ -66,6 +66,18 @@ describe('a bundle', () => {
     expect(() => attestationReader({ ...given, rims: [] })).not.toThrow()
   })
 
+  test('attack 424: a reader without a nonce or a time, where neither is null, is told so', async () => {
+    const given = { policy, check: rules.check, nonce: null, atMs: null, rims: [], ocsp: [] }
+    for (const wrong of [
+      { nonce: undefined },
+      { nonce: new Uint8Array(31) },
+      { atMs: Number.NaN },
+      { atMs: undefined },
+    ])
+      expect(() => attestationReader({ ...given, ...wrong } as AttestationRules)).toThrow(RangeError)
+    await expect(attestationReader(given).checkFile(writeBundle(whole), Number.NaN)).rejects.toThrow(RangeError)
+  })
+
   describe('attack 291: golden values and answers in the hand of the reader', () => {
     const judged = (brought: Partial<BundleRules>) =>
       verifyBundle(

@@ -52,7 +52,9 @@ export async function attestedRun(
   if ('code' in found) return { ...NOT_ATTESTED, refusal: found }
   const chips = found.devices.filter(({ arch }) => arch !== 'LS10').map(({ pdi }) => pdi)
   // One rate held back makes a card unknown, and any chip would do for it (attack 413).
-  const isUnknown = judgement.devices.some(({ identity }, i) => identity.status !== 'cpu' && wanted[i]!.length === 0)
+  const isUnknown = judgement.devices.some(
+    ({ identity }, i) => identity.status === 'unknown' && wanted[i]!.length === 0,
+  )
   const doubts = isUnknown ? [...found.doubts, { code: 'CHIP_NOT_COMPARED' } as const] : found.doubts
   return { tier: found.tier, refusal: null, doubts, chips }
 }

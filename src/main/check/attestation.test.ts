@@ -91,6 +91,15 @@ describe('touchstone check of evidence beside the receipt of a work', () => {
     const own = await receipt('own.json', watcher.publicKey)
     const alone = await commands.run(['check', beside, '--receipt', own, ...trusting, ...judged])
     expect([alone.status, alone.stderr]).toEqual([2, expect.stringContaining('SELF_DRAWN')])
+    // Attack 423: it speaks for the age of evidence only while it is valid.
+    for (const [moment, code] of [
+      ['2026-11-15T11:00:00Z', 'FROM_THE_FUTURE'],
+      ['2026-12-16T12:00:00Z', 'EXPIRED'],
+    ] as const) {
+      const words = ['check', beside, '--receipt', ours, ...trusting, ...judged.with(1, moment)]
+      const old = await commands.run(words)
+      expect([old.status, old.stderr]).toEqual([2, expect.stringContaining(code)])
+    }
     const theirs = await receipt('theirs.json', testSigner(9).publicKey)
     const other = await commands.run(['check', beside, '--receipt', theirs, ...trusting, ...judged])
     expect([other.status, other.stdout]).toEqual([1, expect.stringContaining('NONCE_DIFFERS')])

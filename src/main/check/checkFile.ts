@@ -118,7 +118,10 @@ export async function runCheck(
   const atHand = flags.replay === undefined ? inputs : replaying(flags.replay, showReplay, files?.see)
   const named = [own, ...(flags.trust ?? []), ...(flags.signer ?? [])]
   const signers = loadSigners(named, flags.revoked, dataFolder(env))
-  const nonce = flags.receipt === undefined ? flags.nonce : await nonceOfReceipt(flags.receipt, signers, signal)
+  const nonce =
+    flags.receipt === undefined
+      ? flags.nonce
+      : await nonceOfReceipt(flags.receipt, signers, flags.at ?? system.clock.wallTime().getTime(), signal)
   const rules = await readerRules({ ...flags, nonce }, signers, { inputs: atHand, files })
   const full = flags.full === undefined ? null : await readGiven(flags.full, signal)
   const given = { file: await readGiven(file, signal), full }
