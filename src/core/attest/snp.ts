@@ -81,9 +81,9 @@ export async function verifySnp({ report, certificates, crl }: SnpEvidence, rule
   ensureLevels(report, rules.least)
   const policy = report.subarray(AT.policy, AT.policy + 8)
   if ((policy[2]! & OPEN_TO_HOST) !== 0) refuse('CPU_DEBUG')
+  for (const [from, to] of OF_HOST) ensureNothing(report.subarray(from, to))
   // Measured is what runs at level 0; what it starts below may be anything, and may ask for reports too (attack 393).
   const privilege = report[AT.privilege]!
-  for (const [from, to] of OF_HOST) ensureNothing(report.subarray(from, to))
   if (privilege !== 0) refuse('CPU_PRIVILEGE', { got: privilege, expected: 0 })
   return {
     kind: 'sev-snp',
