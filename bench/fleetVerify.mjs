@@ -24,7 +24,7 @@ import { NOT_ATTESTED } from '../dist/core/certificate/attestedRun.js'
 import { issueCertificate } from '../dist/core/certificate/issueCertificate.js'
 import { judgeRun } from '../dist/core/certificate/judgeRun.js'
 import { createEngine } from '../dist/core/engine/createEngine.js'
-import { HOST_BLOCK_BYTES } from '../dist/core/params/hostParts.js'
+import { HOST_BLOCK_BYTES, stepBytes } from '../dist/core/params/hostParts.js'
 import { PRESETS } from '../dist/core/params/presets.js'
 import { challengeHash, encodeChallenge } from '../dist/core/proof/challenge.js'
 import { openingRanges } from '../dist/core/proof/openingRanges.js'
@@ -34,7 +34,8 @@ import { nonceHash, partSeed } from '../dist/core/proof/seeds.js'
 import { partQuery } from '../dist/core/proof/verifyPart.js'
 import { defaultScoreConfig } from '../dist/core/score/defaultScoreConfig.js'
 import { openCpuDevice } from '../dist/drivers/gpu/cpu/openCpuDevice.js'
-import { hostBlock, hostStep, laneStart, nextBlock } from '../dist/drivers/host/hostWalk.js'
+import { chooseRounds, openRounds } from '../dist/drivers/host/hostRounds.js'
+import { laneOf, laneStart } from '../dist/drivers/host/hostWalk.js'
 import { openWalkChecker } from '../dist/drivers/host/openWalkChecker.js'
 import { openEmbedded } from '../dist/drivers/store/openEmbedded.js'
 import { chooseKernels, openNativeEngine } from '../dist/drivers/system/chooseKernels.js'
@@ -138,22 +139,21 @@ const atMainnetSize = ({ challenge, parts }) => ({
   })),
 })
 
-/** A stretch as a lane of 650 MB/s walks it in a sixteenth of 0.8 s. */
-function stretchIn(blocks) {
-  const steps = Math.floor((650e6 / HOST_BLOCK_BYTES) * (0.8 / 16))
-  const seed = systemRandomness.bytes(32)
-  const start = laneStart(systemRandomness.bytes(32), 0)
-  let to = start
-  for (let i = 0; i < steps; i++) to = hostStep(to, start, hostBlock(seed, nextBlock(to, blocks)))
-  return { seed, blocks, start, from: start, to, steps }
+/** A stretch as a lane walks it in a sixteenth of 0.8 s: 28 GB/s of a processor, 650 MB/s over blocks. */
+function stretchIn(target, blocks) {
+  const bytesPerSec = target === 'cpu' ? 28e9 : 650e6
+  const steps = Math.floor((bytesPerSec / stepBytes(target)) * (0.8 / 16))
+  const task = { target, seed: systemRandomness.bytes(32), blocks, nonce: systemRandomness.bytes(32), lane: 0 }
+  return { ...task, from: null, to: laneOf(task, rounds)(laneStart(task.nonce, 0), steps), steps }
 }
 
 const GIB = 2 ** 30
+const rounds = await openRounds(await chooseRounds())
 const walks = [
-  [1, 64],
-  [(4 * GIB) / HOST_BLOCK_BYTES, 8],
-  [GIB / HOST_BLOCK_BYTES, 8],
-].map(([blocks, count]) => Array(count).fill(host ? stretchIn(blocks) : null))
+  ['cpu', 1, 64],
+  ['memory', (4 * GIB) / HOST_BLOCK_BYTES, 8],
+  ['disk', GIB / HOST_BLOCK_BYTES, 8],
+].map(([target, blocks, count]) => Array(count).fill(host ? stretchIn(target, blocks) : null))
 const walkChecker = openWalkChecker()
 const run = await provenRun()
 const large = atMainnetSize(run)

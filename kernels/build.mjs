@@ -50,7 +50,7 @@ const namesIn = (folder) =>
 
 /**
  * Modules from one source: one with its own memory; the same with relaxed SIMD, for those who can run it; one on a memory
- * shared by threads. And the ops of exact work.
+ * shared by threads. The ops of exact work. And rounds of a processor's lane.
  */
 const WASM = [
   { name: 'engine.wasm', sources: namesIn('wasm'), compile: [], link: [] },
@@ -62,6 +62,7 @@ const WASM = [
     link: ['--import-memory', '--shared-memory', `--max-memory=${2 ** 32}`],
   },
   { name: 'work.wasm', sources: [...namesIn('work'), 'wasm/product.c', 'wasm/memory.c'], compile: [], link: [] },
+  { name: 'host.wasm', sources: namesIn('host'), compile: ['-fno-slp-vectorize'], link: [] },
 ]
 
 /** Two libraries from one source; a file compiled for any x86-64 says which of them may run. */
@@ -127,10 +128,10 @@ function buildWasm(to) {
 
 function buildNative(to) {
   for (const { name, compile, needs } of NATIVE) {
-    const objects = [...namesIn('native'), ...namesIn('work'), 'wasm/memory.c'].map((source) => ({
+    const objects = [...namesIn('native'), ...namesIn('work'), ...namesIn('host'), 'wasm/memory.c'].map((source) => ({
       source,
       object: join(to, `${source.replace('/', '-')}.o`),
-      flags: source === 'native/cpu.c' ? needs : compile,
+      flags: source === 'native/cpu.c' ? needs : source.startsWith('host/') ? ['-fno-slp-vectorize'] : compile,
     }))
     for (const { source, object, flags } of objects) run([...X86, ...flags, '-c', source, '-o', object])
     run([...LINK_X86, `-soname=${name}`, ...objects.map(({ object }) => object), '-o', join(to, name)])
@@ -166,7 +167,7 @@ const madeFrom = join(here, 'SOURCES.sha256')
 function sourcesDigest() {
   const hash = createHash('sha256')
   hash.update(JSON.stringify([CLANG, LINK, WASM, X86, LINK_X86, NATIVE]))
-  for (const folder of ['common', 'common/work', 'native', 'wasm', 'work'])
+  for (const folder of ['common', 'common/work', 'host', 'native', 'wasm', 'work'])
     for (const name of readdirSync(join(here, folder)).sort())
       if (/\.[ch]$/.test(name)) hash.update(`${folder}/${name}\0`).update(readFileSync(join(here, folder, name)))
   return `${hash.digest('hex')}\n`

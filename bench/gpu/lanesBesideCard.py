@@ -1,4 +1,4 @@
-"""What lanes of hashes on every core cost a card that works beside them (docs/adr/0011).
+"""What busy cores cost a card that works beside them: lanes of hashes on each (docs/adr/0032).
 
 Needs PyTorch with CUDA and hashlib; not our program, so it shows the effect of busy cores alone:
     python3 bench/gpu/lanesBesideCard.py

@@ -15,7 +15,7 @@ export interface WalkTask {
   readonly stride: number
 }
 
-/** §12, on the box: blocks in memory or on a disk, and lanes of hashes that walk over them. One thing at a time. */
+/** §12, on the box: lanes of hashes that walk over blocks in memory or on a disk, or of lookups. One thing at a time. */
 export interface HostLanes {
   /** Forgets what was stored before. */
   store(task: StoreTask, signal: AbortSignal): Promise<{ readonly pastCache: boolean }>

@@ -6,7 +6,6 @@ import { type VerifyOptions, verifyBox } from '../../src/apps/validator/verifyBo
 import type { Precision } from '../../src/core/params/precision.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
 import type { JobKind } from '../../src/core/schedule/boxState.ts'
-import { laneStart } from '../../src/drivers/host/hostWalk.ts'
 import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
 import type { Finish } from '../../src/ports/store.ts'
 import type { WalkChecker } from '../../src/ports/walkChecker.ts'
@@ -95,7 +94,6 @@ function turnsOf(clock: VirtualClock) {
 function slowWalkChecker(clock: VirtualClock, ms: number): WalkChecker {
   const takeTurn = turnsOf(clock)
   return {
-    start: laneStart,
     async check() {
       await takeTurn(ms)
       return null

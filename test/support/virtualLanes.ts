@@ -1,7 +1,8 @@
 import { concatBytes } from '../../src/core/bytes/bytes.ts'
-import { HOST_BLOCK_BYTES, MAX_MARKS } from '../../src/core/params/hostParts.ts'
-import { hostBlock, hostStep, laneStart, nextBlock } from '../../src/drivers/host/hostWalk.ts'
+import { MAX_MARKS, stepBytes } from '../../src/core/params/hostParts.ts'
+import { laneOf, laneStart } from '../../src/drivers/host/hostWalk.ts'
 import type { HostLanes, StoreTask, WalkTask } from '../../src/ports/hostLanes.ts'
+import { rounds } from './inlineWalkChecker.ts'
 import type { VirtualClock } from './virtualClock.ts'
 
 /** Lanes that make so many bytes a second of virtual time each, and compute their marks only when they are halted. */
@@ -28,7 +29,7 @@ export class VirtualLanes implements HostLanes {
   async halt(): Promise<readonly Uint8Array[]> {
     const { fromUs, lanes, stride } = this.walking!
     const seconds = (this.clock.monotonicUs() - fromUs) / 1e6
-    const steps = (seconds * this.bytesPerSec(this.stored!)) / HOST_BLOCK_BYTES
+    const steps = (seconds * this.bytesPerSec(this.stored!)) / stepBytes(this.stored!.target)
     const marks = Math.min(MAX_MARKS, Math.floor(steps / stride))
     return Array.from({ length: lanes }, (_, lane) => this.lane(lane, marks))
   }
@@ -37,21 +38,13 @@ export class VirtualLanes implements HostLanes {
 
   protected lane(lane: number, marks: number): Uint8Array {
     const { nonce, stride } = this.walking!
-    const start = laneStart(nonce, lane)
-    let at = start
+    const walk = laneOf({ ...this.stored!, nonce, lane }, rounds)
+    let at = laneStart(nonce, lane)
     return concatBytes(
       ...Array.from({ length: marks }, () => {
-        at = this.steps(start, at, stride)
+        at = walk(at, stride)
         return at
       }),
     )
-  }
-
-  protected steps(start: Uint8Array, from: Uint8Array, count: number): Uint8Array {
-    const { seed, blocks } = this.stored!
-    const only = blocks === 1 ? hostBlock(seed, 0) : null
-    let at = from
-    for (let i = 0; i < count; i++) at = hostStep(at, start, only ?? hostBlock(seed, nextBlock(at, blocks)))
-    return at
   }
 }

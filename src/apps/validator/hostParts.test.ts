@@ -22,9 +22,10 @@ beforeAll(async () => {
 
 /** What is not judged by its speed is slow here: few steps, so that the test is short. */
 const SLOW = 2e6
-const CORE = 320e6
-const fastCores = ({ blocks }: StoreTask): number => (blocks === 1 ? CORE : SLOW)
-const slow = () => SLOW
+const CORE = 7.5e9
+const speeds = (core: number) => (task: StoreTask) => (task.target === 'cpu' ? core : SLOW)
+const fastCores = speeds(CORE)
+const slow = speeds(200e6)
 
 interface Box {
   readonly lanes: (clock: VirtualClock) => VirtualLanes
@@ -66,17 +67,17 @@ describe('host parts', () => {
       expect(part.bytesPerSec / part.lanes / SLOW).toBeLessThanOrEqual(1)
     }
     expect(hostShown([cpu, memory, disk])).toMatchObject({
-      cpuHashing: { source: 'proven' },
+      cpuLookups: { source: 'proven' },
       ramBandwidth: { source: 'measured' },
       diskBandwidth: { source: 'measured' },
     })
   })
 
   test('attack 75: a card that walks the lanes is too slow in each, and is not called a CPU', async () => {
-    const card = ({ blocks }: StoreTask) => (blocks === 1 ? 45e6 : SLOW)
+    const card = speeds(FASTEST_CARD_LANE / 6)
     const { cpu } = await hostOf({ lanes: (clock) => new VirtualLanes(clock, card), cores: 4 })
     expect(cpu).toMatchObject({ source: 'measured', inWindow: true })
-    expect(hostShown([cpu]).cpuHashing?.source).toBe('measured')
+    expect(hostShown([cpu]).cpuLookups?.source).toBe('measured')
   })
 
   test('attack 75: a lane cut into stretches that a card walks side by side has false marks', async () => {
@@ -89,7 +90,7 @@ describe('host parts', () => {
     }
     const { cpu } = await hostOf({ lanes: (clock) => new Cut(clock, slow) })
     expect(cpu).toMatchObject({ ...nothing, problem: { code: 'HOST_WRONG_MARK' } })
-    expect(hostShown([cpu])).toEqual({ cpuHashing: { source: 'measured', value: 0 } })
+    expect(hostShown([cpu])).toEqual({ cpuLookups: { source: 'measured', value: 0 } })
   })
 
   test('attack 75: outside the window in which every card is at work a CPU is measured, not proven', async () => {
@@ -103,7 +104,7 @@ describe('host parts', () => {
     const walksUs: number[] = []
     class Later extends VirtualLanes {
       override async walk(task: WalkTask): Promise<void> {
-        if (this.stored!.blocks === 1) walksUs.push(this.clock.monotonicUs())
+        if (this.stored!.target === 'cpu') walksUs.push(this.clock.monotonicUs())
         await super.walk(task)
       }
       override async halt(): Promise<readonly Uint8Array[]> {
@@ -120,7 +121,7 @@ describe('host parts', () => {
   })
 
   test('attack 166: a box that walks when its neighbour on the same processor is done shows no processor of its own', async () => {
-    const fast = 600e6
+    const fast = 15e9
     /** Waits until the walk of the neighbour is over, and hands its marks over when it has made as many as it can. */
     class Later extends VirtualLanes {
       #walks = 0
@@ -136,10 +137,9 @@ describe('host parts', () => {
         return new Uint8Array(marks * MARK_BYTES)
       }
     }
-    // All of its marks are right, whatever they are here: they would take a gigabyte of hashing.
+    // All of its marks are right, whatever they are here: they would take seconds of lookups.
     const checker = { ...walkChecker, check: async () => null }
-    const speed = ({ blocks }: StoreTask) => (blocks === 1 ? fast : SLOW)
-    const { cpu } = await hostOf({ lanes: (clock) => new Later(clock, speed), checker, roundMs: 5000 })
+    const { cpu } = await hostOf({ lanes: (clock) => new Later(clock, speeds(fast)), checker, roundMs: 5000 })
     expect(cpu.bytesPerSec / fast).toBeGreaterThan(0.7)
     expect(cpu).toMatchObject({ source: 'measured', inWindow: false })
   })

@@ -10,6 +10,7 @@ import {
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import {
   HOST_BLOCK_BYTES,
+  HOST_TABLE_BYTES,
   type HostTarget,
   MARK_BYTES,
   MAX_HOST_BLOCKS,
@@ -62,6 +63,7 @@ const HALF_IS_ENOUGH = 0.8
 const GIB = 2 ** 30
 
 interface Stored {
+  readonly target: HostTarget
   readonly seed: Uint8Array
   readonly blocks: number
   readonly pastCache: boolean
@@ -176,10 +178,9 @@ export class HostParts {
   }
 
   async #sizeCpu() {
-    // One block: it stays in the cache of a core, so that hashing is all there is to it.
-    const stored = await this.#store('memory', 1, this.#cores, START_MS)
-    const all = await this.#walk(this.#cores, TRIAL_STRIDE, TRIAL_MS)
-    const half = await this.#walk(Math.ceil(this.#cores / 2), TRIAL_STRIDE, TRIAL_MS)
+    const stored = await this.#store('cpu', 1, this.#cores, START_MS)
+    const all = await this.#walk('cpu', this.#cores, TRIAL_STRIDE, TRIAL_MS)
+    const half = await this.#walk('cpu', Math.ceil(this.#cores / 2), TRIAL_STRIDE, TRIAL_MS)
     const trial = rateOf(half) >= HALF_IS_ENOUGH * rateOf(all) ? half : all
     this.#lanes = trial.marks.length
     return { stored, stride: strideAfter(trial) }
@@ -187,11 +188,11 @@ export class HostParts {
 
   async #walkCpu(watched: boolean): Promise<CpuWalk> {
     const { stored, stride } = await this.#sized!
-    return { stored, watched, walked: await this.#walk(this.#lanes, stride, WALK_MS) }
+    return { stored, watched, walked: await this.#walk('cpu', this.#lanes, stride, WALK_MS) }
   }
 
   #measureCpu(): Promise<Collected> {
-    return this.#told('cpu', this.#cores, HOST_BLOCK_BYTES, async () => {
+    return this.#told('cpu', this.#cores, HOST_TABLE_BYTES, async () => {
       const { stored, walked, watched } = await (this.#cpu ?? this.#walkCpu(false))
       const inTime = walked.toUs <= this.#allBusyUntilUs && walked.elapsedUs <= LONGEST_WALK_US
       const inWindow = watched && inTime
@@ -207,8 +208,8 @@ export class HostParts {
     const blocks = Math.min(MAX_HOST_BLOCKS, Math.max(1, Math.floor(bytes / HOST_BLOCK_BYTES)))
     return this.#told(part, lanes, blocks * HOST_BLOCK_BYTES, async () => {
       const stored = await this.#store(part, blocks, lanes)
-      const trial = await this.#walk(lanes, TRIAL_STRIDE, TRIAL_MS)
-      const walked = await this.#walk(lanes, strideAfter(trial), WALK_MS)
+      const trial = await this.#walk(part, lanes, TRIAL_STRIDE, TRIAL_MS)
+      const walked = await this.#walk(part, lanes, strideAfter(trial), WALK_MS)
       const counted = allOf(walked)
       const bytesPerSec = Math.floor(totalRate(walked, counted))
       const shown = { source: 'measured', bytesPerSec, lanes, pastCache: stored.pastCache } as const
@@ -237,11 +238,11 @@ export class HostParts {
     const seed = this.#deps.randomness.bytes(32)
     const { answer } = await this.#ask({ type: 'store', target, seed, blocks, lanes }, withinMs)
     if (answer.type !== 'stored') throw unexpected(answer.type)
-    return { seed, blocks, pastCache: answer.pastCache }
+    return { target, seed, blocks, pastCache: answer.pastCache }
   }
 
   /** The clock runs from the nonce to the marks; nothing is subtracted for the way there and back. */
-  async #walk(lanes: number, stride: number, ms: number): Promise<Walked> {
+  async #walk(target: HostTarget, lanes: number, stride: number, ms: number): Promise<Walked> {
     const { session, clock, randomness, signal } = this.#deps
     const nonce = randomness.bytes(32)
     const fromUs = await session.send({ type: 'walk', nonce, lanes, stride })
@@ -249,7 +250,8 @@ export class HostParts {
     const { answer, atUs } = await this.#ask({ type: 'halt' }, HALT_MS)
     if (answer.type !== 'walked' || answer.lanes.length !== lanes) throw unexpected(answer.type)
     const marks = answer.lanes.map((lane) => lane.length / MARK_BYTES)
-    return { nonce, lanes: answer.lanes, marks, stride, fromUs, toUs: atUs, elapsedUs: Math.max(1, atUs - fromUs) }
+    const elapsedUs = Math.max(1, atUs - fromUs)
+    return { target, nonce, lanes: answer.lanes, marks, stride, fromUs, toUs: atUs, elapsedUs }
   }
 
   async #ask(order: Parameters<ProverSession['askHost']>[0], withinMs: number) {
@@ -272,22 +274,16 @@ export class HostParts {
 
   /** Walks random stretches of the lanes again, each from mark to mark; the first that leads elsewhere. */
   async #wrongMark(part: HostPart['part'], { stored, walked, lanes }: CountedWalk): Promise<HostProblem | null> {
-    const { seed, blocks } = stored
+    const { target, seed, blocks } = stored
+    const { nonce, stride: steps } = walked
     const { checker, randomness, signal } = this.#deps
     const places = lanes.flatMap((lane) => Array.from({ length: walked.marks[lane]! }, (_, mark) => ({ lane, mark })))
     const asked = drawn(places, checksOf(part, walked), randomness)
     const stretches = asked.map(({ lane, mark }) => {
       const marks = walked.lanes[lane]!
       const markAt = (index: number) => marks.subarray(index * MARK_BYTES, (index + 1) * MARK_BYTES)
-      const start = checker.start(walked.nonce, lane)
-      return {
-        seed,
-        blocks,
-        start,
-        from: mark === 0 ? start : markAt(mark - 1),
-        to: markAt(mark),
-        steps: walked.stride,
-      }
+      const from = mark === 0 ? null : markAt(mark - 1)
+      return { target, seed, blocks, nonce, lane, from, to: markAt(mark), steps }
     })
     const wrong = await checker.check(stretches, signal)
     if (wrong === null) return null

@@ -1,4 +1,4 @@
-import { HOST_BLOCK_BYTES } from '../params/hostParts.ts'
+import { type HostTarget, stepBytes } from '../params/hostParts.ts'
 
 /** Why a host part has nothing to show: never a verdict on the cards. */
 export interface HostProblem {
@@ -9,10 +9,10 @@ export interface HostProblem {
 
 /** §12. What one host part showed, by the validator's clock. */
 export interface HostPart {
-  readonly part: 'cpu' | 'memory' | 'disk'
+  readonly part: HostTarget
   /** Null where nothing was shown. */
   readonly source: 'proven' | 'measured' | null
-  /** Read and hashed in all lanes that count; 0 where a mark was wrong. */
+  /** Read in all lanes that count: of a table by a processor, else of blocks that are hashed. 0 where a mark was wrong. */
   readonly bytesPerSec: number
   /** Lanes that count, of so many. */
   readonly lanes: number
@@ -29,13 +29,13 @@ export interface HostPart {
 export const WRONG_MARK = 'HOST_WRONG_MARK'
 
 /**
- * §12. No card walks one lane as fast as this, in bytes a second: a round of SHA-512 is at least four dependent
- * instructions of four cycles, a block of 128 bytes has 80 rounds, and no card runs at more than 3 GHz. An H200 showed
- * 45 MB/s (bench/gpu/hashLane.cu).
+ * §12. No card walks one lane as fast as this, in bytes a second: a round is at least a mask, a lookup in shared memory and
+ * an addition, one after the other, 4, 19 and 4 cycles; it reads 64 bytes, and no card runs at more than 3 GHz.
  */
-export const FASTEST_CARD_LANE = 300e6
+export const FASTEST_CARD_LANE = 7.2e9
 
 export interface Walk {
+  readonly target: HostTarget
   /** Marks of each lane. */
   readonly marks: readonly number[]
   readonly stride: number
@@ -44,8 +44,8 @@ export interface Walk {
 }
 
 /** Bytes a second of one lane. */
-const laneRate = ({ stride, elapsedUs }: Walk, marks: number): number =>
-  (marks * stride * HOST_BLOCK_BYTES * 1e6) / elapsedUs
+const laneRate = ({ target, stride, elapsedUs }: Walk, marks: number): number =>
+  (marks * stride * stepBytes(target) * 1e6) / elapsedUs
 
 /** The lanes that are a CPU's own: each faster than any card walks one. */
 export const cpuLanes = (walk: Walk): number[] =>

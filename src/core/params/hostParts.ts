@@ -1,11 +1,22 @@
-/** §12. What a host part reads: the order is that of the wire. */
-export const HOST_TARGETS = ['memory', 'disk'] as const
+/** §12. What a host part is about: the order is that of the wire. */
+export const HOST_TARGETS = ['memory', 'disk', 'cpu'] as const
 export type HostTarget = (typeof HOST_TARGETS)[number]
 
 /** §12. One block as it is stored, read and hashed. */
 export const HOST_BLOCK_BYTES = 262_144
 
-/** A mark is the SHA-512 a lane stands at. */
+/** §12. A processor's lane: words it looks up by what it holds, small enough for the nearest cache of a core. */
+export const HOST_TABLE_BYTES = 16_384
+
+/** §12. One step of a processor's lane, and what it looks up in each round. */
+export const ROUNDS_PER_STEP = 262_144
+export const ROUND_BYTES = 64
+
+/** What a lane reads in a step. */
+export const stepBytes = (target: HostTarget): number =>
+  target === 'cpu' ? ROUNDS_PER_STEP * ROUND_BYTES : HOST_BLOCK_BYTES
+
+/** A mark is where a lane stands. */
 export const MARK_BYTES = 64
 
 export const MAX_LANES = 256
@@ -21,3 +32,4 @@ export const MAX_STRIDE = 1_000_000
 
 export const HOST_BLOCK_TAG = 'tsp2/host-block'
 export const HOST_LANE_TAG = 'tsp2/host-lane'
+export const HOST_TABLE_TAG = 'tsp2/host-table'

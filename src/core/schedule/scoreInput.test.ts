@@ -57,7 +57,7 @@ test('cards count with what was proven, and a rejected run or a CPU has none to 
 test('attack 73, property: whatever a box says of itself is a claim, and what is no size is left out', () => {
   const facts = { cpuWhetstoneMips: 1, ramBytes: 2, ramBandwidth: 3, diskBytes: 4, diskBandwidth: 5 }
   const all = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, fact('claimed', value)]))
-  expect(hostClaims(claimed({ ...SAID, registered: true, allocated: true, cpuHashing: 9 }))).toEqual(all)
+  expect(hostClaims(claimed({ ...SAID, registered: true, allocated: true, cpuLookups: 9 }))).toEqual(all)
   const odd = fc.oneof(fc.string(), fc.boolean(), fc.constantFrom(0, -1, Number.NaN, Number.POSITIVE_INFINITY))
   fc.assert(
     fc.property(fc.constantFrom(...Object.keys(SAID)), odd, (name, value) => {

@@ -25,7 +25,7 @@ export function defaultScoreConfig(catalogue: Catalogue): ScoreConfig {
     precisions: PRECISION_WEIGHTS,
     reference: bestReference(catalogue),
     limits: {
-      cpuHashing: 64e9,
+      cpuLookups: 2.5e12,
       cpuWhetstoneMips: 500_000,
       ramBytes: 1024 * 2 ** 30,
       ramBandwidth: 300e9,

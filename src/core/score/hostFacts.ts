@@ -21,7 +21,7 @@ export function hostClaims(host: Inventory['host']): Partial<Record<keyof typeof
   return Object.fromEntries(entries)
 }
 
-const FACTS = { cpu: 'cpuHashing', memory: 'ramBandwidth', disk: 'diskBandwidth' } as const satisfies Record<
+const FACTS = { cpu: 'cpuLookups', memory: 'ramBandwidth', disk: 'diskBandwidth' } as const satisfies Record<
   HostPart['part'],
   keyof HostScoreInput
 >

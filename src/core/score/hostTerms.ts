@@ -30,9 +30,9 @@ export function hostTerms(host: HostScoreInput, gpuShare: number, config: ScoreC
 
 /** What the validator timed itself goes before what the box says. */
 const cpuFact = (host: HostScoreInput, limits: ScoreConfig['limits']): readonly [Fact | undefined, number] =>
-  host.cpuHashing === undefined
+  host.cpuLookups === undefined
     ? [host.cpuWhetstoneMips, limits.cpuWhetstoneMips]
-    : [host.cpuHashing, limits.cpuHashing]
+    : [host.cpuLookups, limits.cpuLookups]
 
 /** Share of its weight that a fact may earn. All unproven ones together stay below a twentieth of the cards' points. */
 function worth(source: Fact['source'], { gpu }: ScoreConfig['weights']): number {

@@ -31,7 +31,7 @@ const gpus = fc.record(
   { requiredKeys: ['count'] },
 )
 const LARGEST = {
-  cpuHashing: 1e12,
+  cpuLookups: 1e12,
   cpuWhetstoneMips: 1e6,
   ramBytes: 1e13,
   ramBandwidth: 1e12,

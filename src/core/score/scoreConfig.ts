@@ -17,9 +17,9 @@ export interface ScoreConfig {
   }
   /** Where CPU, RAM and disk reach full marks; more gives no more. */
   readonly limits: {
-    /** Bytes hashed a second, one lane per core, by the validator's clock. */
-    readonly cpuHashing: number
-    /** Counts only where nothing was hashed. */
+    /** Bytes looked up a second in lanes of a processor (§12), by the validator's clock. */
+    readonly cpuLookups: number
+    /** Counts only where no lane was walked. */
     readonly cpuWhetstoneMips: number
     readonly ramBytes: number
     readonly ramBandwidth: number

@@ -1,12 +1,26 @@
 import { createHash } from 'node:crypto'
 import { ascii, concatBytes, equalBytes, u32le } from '../../core/bytes/bytes.ts'
-import { HOST_BLOCK_BYTES, HOST_BLOCK_TAG, HOST_LANE_TAG } from '../../core/params/hostParts.ts'
+import {
+  HOST_BLOCK_BYTES,
+  HOST_BLOCK_TAG,
+  HOST_LANE_TAG,
+  HOST_TABLE_BYTES,
+  HOST_TABLE_TAG,
+  ROUNDS_PER_STEP,
+} from '../../core/params/hostParts.ts'
 import type { Stretch } from '../../ports/walkChecker.ts'
+import type { Rounds } from './hostRounds.ts'
 
 /** §12. Any block alone, at about the speed of a disk: SHAKE128 has to be squeezed from its beginning. */
 export const hostBlock = (seed: Uint8Array, index: number): Uint8Array =>
   createHash('shake128', { outputLength: HOST_BLOCK_BYTES })
     .update(concatBytes(ascii(HOST_BLOCK_TAG), seed, u32le(index)))
+    .digest()
+
+/** §12. What a processor's lane looks up: a table of its own, so that several in one core share nothing (attack 425). */
+export const hostTable = (nonce: Uint8Array, lane: number): Uint8Array =>
+  createHash('shake128', { outputLength: HOST_TABLE_BYTES })
+    .update(concatBytes(ascii(HOST_TABLE_TAG), nonce, u32le(lane)))
     .digest()
 
 /** §12. Where a lane begins: not known before the nonce is. */
@@ -26,10 +40,32 @@ export const nextBlock = (at: Uint8Array, blocks: number): number =>
 export const hostStep = (at: Uint8Array, start: Uint8Array, block: Uint8Array): Uint8Array =>
   createHash('sha512').update(at).update(start).update(block).digest()
 
-/** Whether a stretch leads where it says. */
-export function holds({ seed, blocks, start, from, to, steps }: Stretch): boolean {
-  const only = blocks === 1 ? hostBlock(seed, 0) : null
-  let at = from
-  for (let step = 0; step < steps; step++) at = hostStep(at, start, only ?? hostBlock(seed, nextBlock(at, blocks)))
-  return equalBytes(at, to)
+type Steps = (at: Uint8Array, steps: number) => Uint8Array
+
+/** A lane of a processor. */
+export function laneOfRounds(rounds: Rounds, nonce: Uint8Array, lane: number): Steps {
+  const table = hostTable(nonce, lane)
+  return (from, steps) => {
+    let at = from
+    for (let step = 0; step < steps; step++) at = rounds(at, table, ROUNDS_PER_STEP)
+    return at
+  }
 }
+
+/** A lane over blocks. */
+const laneOverBlocks =
+  ({ seed, blocks, nonce, lane }: Omit<Stretch, 'from' | 'to' | 'steps'>): Steps =>
+  (from, steps) => {
+    const start = laneStart(nonce, lane)
+    let at = from
+    for (let step = 0; step < steps; step++) at = hostStep(at, start, hostBlock(seed, nextBlock(at, blocks)))
+    return at
+  }
+
+/** Where a lane leads by the specification alone. */
+export const laneOf = (task: Omit<Stretch, 'from' | 'to' | 'steps'>, rounds: Rounds): Steps =>
+  task.target === 'cpu' ? laneOfRounds(rounds, task.nonce, task.lane) : laneOverBlocks(task)
+
+/** Whether a stretch leads where it says. */
+export const holds = ({ from, to, steps, ...task }: Stretch, rounds: Rounds): boolean =>
+  equalBytes(laneOf(task, rounds)(from ?? laneStart(task.nonce, task.lane), steps), to)

@@ -1,3 +1,5 @@
+import type { RoundsStart } from './hostRounds.ts'
+
 /** Where the blocks lie: in shared memory, or in a file that has no name. */
 export type Blocks =
   | { readonly buffers: readonly SharedArrayBuffer[]; readonly perBuffer: number }
@@ -7,6 +9,8 @@ export type Blocks =
 export type LaneJob =
   | { readonly kind: 'fill'; readonly blocks: Blocks; readonly seed: Uint8Array; readonly from: number }
   | { readonly kind: 'walk'; readonly blocks: Blocks; readonly start: Uint8Array; readonly stride: number }
+  | { readonly kind: 'ready'; readonly start: RoundsStart }
+  | { readonly kind: 'lookups'; readonly nonce: Uint8Array; readonly lane: number; readonly stride: number }
 
 export interface LaneMessage {
   readonly job: LaneJob

@@ -6,9 +6,10 @@ import { shake128 } from '@noble/hashes/sha3.js'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { seededRandomness } from '../../../test/support/seededRandomness.ts'
 import { ascii, concatBytes, u32le } from '../../core/bytes/bytes.ts'
-import { HOST_BLOCK_BYTES, MARK_BYTES } from '../../core/params/hostParts.ts'
+import { HOST_BLOCK_BYTES, type HostTarget, MARK_BYTES, ROUNDS_PER_STEP } from '../../core/params/hostParts.ts'
 import type { HostLanes } from '../../ports/hostLanes.ts'
-import { holds, laneStart } from './hostWalk.ts'
+import { chooseRounds, openRounds, wasmRounds } from './hostRounds.ts'
+import { holds } from './hostWalk.ts'
 import { openHostLanes } from './openHostLanes.ts'
 import { openWalkChecker } from './openWalkChecker.ts'
 
@@ -49,6 +50,35 @@ function stepsFrom(lane: number, steps: number, blocks: number): Uint8Array {
   return at
 }
 
+const WORD = (1n << 64n) - 1n
+
+/** And its rounds, in numbers without end. */
+function roundsFrom(at: Uint8Array, table: Uint8Array, rounds: number): Uint8Array {
+  const wordsOf = (bytes: Uint8Array) => [...new BigUint64Array(bytes.slice().buffer)]
+  const words = wordsOf(table)
+  let state = wordsOf(at)
+  for (let i = 0; i < rounds; i++) {
+    const found = state.map((word) => words[Number((word >> 3n) & 2047n)]!)
+    state = state.map((word, w) => (((word << 21n) & WORD) + (word >> 43n) + found[(w + 1) % 8]!) & WORD)
+  }
+  return new Uint8Array(BigUint64Array.from(state).buffer)
+}
+
+const tableOf = (lane: number) => shake128(concatBytes(ascii('tsp2/host-table'), nonce, u32le(lane)), { dkLen: 16_384 })
+const startOf = (lane: number) => sha512(concatBytes(ascii('tsp2/host-lane'), nonce, u32le(lane)))
+
+const rounds = await openRounds(await chooseRounds())
+const stretchOf = (target: HostTarget, blocks: number, lane: number, to: Uint8Array, steps: number) => ({
+  target,
+  seed,
+  blocks,
+  nonce,
+  lane,
+  from: null,
+  to,
+  steps,
+})
+
 describe('host lanes', () => {
   test.each(['memory', 'disk'] as const)('walk over blocks in %s as the specification says', async (target) => {
     const blocks = 5
@@ -59,12 +89,30 @@ describe('host lanes', () => {
       expect(bytes.length % MARK_BYTES).toBe(0)
       const first = bytes.subarray(0, MARK_BYTES)
       expect(Buffer.from(first)).toEqual(Buffer.from(stepsFrom(lane, 2, blocks)))
-      const start = laneStart(nonce, lane)
-      const stretch = { seed, blocks, start, from: start, to: first, steps: 2 }
+      const stretch = stretchOf(target, blocks, lane, first, 2)
       // Attack 421: the same steps of another lane lead elsewhere.
-      expect(holds({ ...stretch, start: laneStart(nonce, lane + 1) })).toBe(false)
-      expect(holds(stretch)).toBe(true)
-      expect(holds({ ...stretch, steps: 3 })).toBe(false)
+      expect(holds({ ...stretch, from: startOf(lane), lane: lane + 1 }, rounds)).toBe(false)
+      expect(holds(stretch, rounds)).toBe(true)
+      expect(holds({ ...stretch, steps: 3 }, rounds)).toBe(false)
+    }
+  })
+
+  test('attack 425: lanes of a processor have a table each, and all its kernels walk as the specification says', async () => {
+    const { wasm, native } = await chooseRounds()
+    const kernels = [await wasmRounds(wasm), await openRounds({ wasm, native })]
+    for (const kernel of kernels)
+      for (const count of [0, 1, 2, 3, 1000])
+        expect(kernel(startOf(0), tableOf(0), count)).toEqual(roundsFrom(startOf(0), tableOf(0), count))
+
+    await lanes.store({ target: 'cpu', seed, blocks: 1, lanes: 2 }, signal)
+    const marks = await someMarks(2, 2)
+    for (const [lane, bytes] of marks.entries()) {
+      const first = bytes.subarray(0, MARK_BYTES)
+      expect(Buffer.from(first)).toEqual(Buffer.from(kernels[0]!(startOf(lane), tableOf(lane), 2 * ROUNDS_PER_STEP)))
+      const stretch = stretchOf('cpu', 1, lane, first, 2)
+      expect(holds(stretch, rounds)).toBe(true)
+      expect(holds({ ...stretch, steps: 3 }, rounds)).toBe(false)
+      expect(holds({ ...stretch, from: startOf(lane), lane: 1 - lane }, rounds)).toBe(false)
     }
   })
 
@@ -96,10 +144,7 @@ describe('host lanes', () => {
 
 test('the checker names a stretch that does not lead where it says, and can be used by several at once', async () => {
   const checker = openWalkChecker(2)
-  const stretch = (lane: number, steps: number) => {
-    const start = checker.start(nonce, lane)
-    return { seed, blocks: 3, start, from: start, to: stepsFrom(lane, 1, 3), steps }
-  }
+  const stretch = (lane: number, steps: number) => stretchOf('memory', 3, lane, stepsFrom(lane, 1, 3), steps)
   try {
     const asked = [[stretch(0, 1), stretch(1, 1)], [stretch(0, 1), stretch(1, 2)], []]
     expect(await Promise.all(asked.map((stretches) => checker.check(stretches, signal)))).toEqual([null, 1, null])

@@ -6,6 +6,7 @@ import { AskedThread } from '../system/askedThread.ts'
 import { scriptUrl } from '../system/scriptUrl.ts'
 import { stopOnAbort } from '../system/stopOnAbort.ts'
 import { fault } from './faults.ts'
+import { chooseRounds } from './hostRounds.ts'
 import { laneStart } from './hostWalk.ts'
 import type { Blocks, LaneAnswer, LaneJob, LaneMessage } from './laneJobs.ts'
 import { openNamelessFile } from './openNamelessFile.ts'
@@ -16,12 +17,13 @@ const script = scriptUrl('./laneWorker.ts', import.meta.url)
 type LaneThread = AskedThread<LaneMessage, LaneAnswer>
 
 interface Stored {
-  readonly blocks: Blocks
+  /** Null for lanes of a processor, which have a table each. */
+  readonly blocks: Blocks | null
   readonly count: number
   readonly files: readonly FileHandle[]
 }
 
-/** Lanes of hashes on this machine; a disk is one that holds `folder`. */
+/** Lanes on this machine; a disk is one that holds `folder`. */
 export const openHostLanes = (folder: string): HostLanes => new Lanes(folder)
 
 class Lanes implements HostLanes {
@@ -41,8 +43,8 @@ class Lanes implements HostLanes {
       throw refused('a store like this')
     await this.#forget()
     while (this.#threads.length < lanes) this.#threads.push(new AskedThread(script))
-    const stored = target === 'memory' ? inMemory(count) : await onDisk(this.#folder, count)
-    const { blocks } = stored
+    if (target === 'cpu') return await this.#ready(lanes)
+    const { blocks, ...stored } = target === 'memory' ? inMemory(count) : await onDisk(this.#folder, count)
     const fill = () => this.#onLanes(lanes, count, (from) => ({ kind: 'fill', blocks, seed, from }))
     this.#halt(0)
     try {
@@ -52,8 +54,16 @@ class Lanes implements HostLanes {
       await closeAll(stored)
       throw error
     }
-    this.#stored = stored
+    this.#stored = { blocks, ...stored }
     return { pastCache: stored.files.length === 2 }
+  }
+
+  /** Kernels are loaded before any clock runs. */
+  async #ready(lanes: number): Promise<{ readonly pastCache: boolean }> {
+    const start = await chooseRounds()
+    await this.#onLanes(lanes, 1, () => ({ kind: 'ready', start }))
+    this.#stored = { blocks: null, count: 1, files: [] }
+    return { pastCache: false }
   }
 
   async walk({ nonce, lanes, stride }: WalkTask): Promise<void> {
@@ -61,12 +71,11 @@ class Lanes implements HostLanes {
     if (!within(lanes, this.#threads.length)) throw refused('more lanes than it had announced')
     const { blocks, count } = this.#stored
     this.#halt(0)
-    this.#walking = this.#onLanes(lanes, count, (lane) => ({
-      kind: 'walk',
-      blocks,
-      start: laneStart(nonce, lane),
-      stride,
-    }))
+    const job = (lane: number): LaneJob =>
+      blocks === null
+        ? { kind: 'lookups', nonce, lane, stride }
+        : { kind: 'walk', blocks, start: laneStart(nonce, lane), stride }
+    this.#walking = this.#onLanes(lanes, count, job)
     // Who halts hears of it.
     this.#walking.catch(() => {})
   }
@@ -111,11 +120,11 @@ class Lanes implements HostLanes {
   }
 }
 
-const closeAll = ({ files }: Stored) => Promise.all(files.map((file) => file.close()))
+const closeAll = ({ files }: Pick<Stored, 'files'>) => Promise.all(files.map((file) => file.close()))
 
 const within = (value: number, most: number): boolean => Number.isInteger(value) && value >= 1 && value <= most
 
-function inMemory(count: number): Stored {
+function inMemory(count: number): Stored & { readonly blocks: Blocks } {
   const bytes = count * HOST_BLOCK_BYTES
   const free = Math.min(freemem(), process.availableMemory())
   if (bytes > free / 2) throw noRoom(`${bytes} bytes of memory; ${free} are free`)
@@ -127,7 +136,7 @@ function inMemory(count: number): Stored {
   return { blocks: { buffers, perBuffer }, count, files: [] }
 }
 
-async function onDisk(folder: string, count: number): Promise<Stored> {
+async function onDisk(folder: string, count: number): Promise<Stored & { readonly blocks: Blocks }> {
   const { bsize, bavail } = await statfs(folder)
   const bytes = count * HOST_BLOCK_BYTES
   if (bytes > (bsize * bavail) / 10) throw noRoom(`${bytes} bytes of disk; ${bsize * bavail} are free`)

@@ -2,16 +2,16 @@ import type { Stretch, WalkChecker } from '../../ports/walkChecker.ts'
 import { AskedThread } from '../system/askedThread.ts'
 import { scriptUrl } from '../system/scriptUrl.ts'
 import { usableCores } from '../system/usableCores.ts'
-import { laneStart } from './hostWalk.ts'
+import { chooseRounds } from './hostRounds.ts'
 
 /** Walks lanes again in threads of their own: the thread that stamps the roots of other boxes must not wait for hashes. */
 export function openWalkChecker(threads = usableCores()): WalkChecker & { close(): Promise<void> } {
   const script = scriptUrl('./walkCheckWorker.ts', import.meta.url)
   const workers: AskedThread<Stretch, boolean>[] = []
   return {
-    start: laneStart,
     async check(stretches, signal) {
-      while (workers.length < threads) workers.push(new AskedThread(script))
+      const start = await chooseRounds()
+      while (workers.length < threads) workers.push(new AskedThread(script, start))
       let [next, wrong] = [0, null as number | null]
       const work = async (thread: AskedThread<Stretch, boolean>) => {
         while (next < stretches.length && wrong === null) {

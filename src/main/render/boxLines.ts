@@ -67,11 +67,11 @@ function shown(part: HostPart): string {
 
 function cpuText({ source, lanes, of, inWindow }: HostPart, rate: string): string {
   const limit = formatBytesPerSecond(FASTEST_CARD_LANE)
-  const hashed = `${source}: ${rate} hashed in ${lanes === of ? lanesText(of) : `${lanes} of ${lanesText(of)}`}`
+  const walked = `${source}: ${rate} looked up in ${lanes === of ? lanesText(of) : `${lanes} of ${lanesText(of)}`}`
   if (source === 'proven')
-    return `${hashed} while every device was at work; no card walks a lane faster than ${limit}, so none could have done it for the processor`
+    return `${walked} while every device was at work; no card walks a lane faster than ${limit}, so none could have done it for the processor`
   const why = inWindow ? `no lane was faster than ${limit}` : 'too late, or not while every device was at work'
-  return `${hashed}; ${why}: a card could have done it`
+  return `${walked}; ${why}: a card could have done it`
 }
 
 const lanesText = (count: number): string => `${count} ${count === 1 ? 'lane' : 'lanes'}`

@@ -5,10 +5,10 @@ import { hostLines } from './boxLines.ts'
 const cpu: HostPart = {
   part: 'cpu',
   source: 'proven',
-  bytesPerSec: 6.2e9,
+  bytesPerSec: 370e9,
   lanes: 15,
   of: 16,
-  storedBytes: 262_144,
+  storedBytes: 16_384,
   pastCache: false,
   inWindow: true,
   problem: null,
@@ -20,10 +20,10 @@ const text = (part: HostPart) =>
 
 test('a host part says what it is worth and what could have stood in', () => {
   expect(text(cpu)).toBe(
-    'processor      proven: 6.20 GB/s hashed in 15 of 16 lanes while every device was at work; no card walks a lane faster than 300 MB/s, so none could have done it for the processor',
+    'processor      proven: 370 GB/s looked up in 15 of 16 lanes while every device was at work; no card walks a lane faster than 7.20 GB/s, so none could have done it for the processor',
   )
   expect(text({ ...cpu, source: 'measured' })).toContain(
-    'measured: 6.20 GB/s hashed in 15 of 16 lanes; no lane was faster',
+    'measured: 370 GB/s looked up in 15 of 16 lanes; no lane was faster',
   )
   expect(text({ ...cpu, source: 'measured', inWindow: false })).toContain('not while every device was at work')
   const read = { ...cpu, source: 'measured', storedBytes: 2 ** 30, lanes: 1, of: 1 } as const
