@@ -55,6 +55,22 @@ describe('the certificate of a real card', () => {
     expect(judgementProblem(lying, catalogue, null).problem?.code).toBe('WRONG_JUDGEMENT')
   })
 
+  test('attack 426: a rule that is no number is told, where it would have been none', async () => {
+    const rules = readerRules(await shippedCatalogue())
+    for (const wrong of [
+      { nowMs: undefined },
+      { nowMs: Number.NaN },
+      { threshold: undefined },
+      { threshold: Number.NaN },
+      { threshold: 0 },
+      { maxAgeSeconds: undefined },
+      { maxAgeSeconds: Number.NaN },
+    ])
+      await expect(checkCertificate(fileOf(text), { ...rules, ...wrong } as never, () => null)).rejects.toThrow(
+        TypeError,
+      )
+  })
+
   test('holds under every preset for a reader with another catalogue, though what rests on the catalogue differs', async () => {
     const catalogue = await shippedCatalogue()
     const other = { ...catalogue, models: catalogue.models.filter(({ id }) => !/^(gh200|h[12]00)/.test(id)) }

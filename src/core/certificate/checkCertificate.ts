@@ -142,6 +142,7 @@ export async function checkCertificate(
   rules: ReaderRules,
   checkOpenings: CheckOpenings,
 ): Promise<CheckedEvidence> {
+  requireRules(rules)
   if (file.length > MAX_CERTIFICATE_BYTES) return refused(tooLarge(file.length))
   if (rules.attestation?.reads(file)) return await checkAttestation(file, rules.attestation, rules)
   const trusts = (key: Uint8Array) => rules.trusted.some((other) => equalBytes(other, key))
@@ -154,6 +155,15 @@ export async function checkCertificate(
   const checked = watchedBy(trusts, rules, await opened.check(rules, checkOpenings))
   if (checked.problem) return checked
   return { ...checked, doubts: [...signed.doubts, ...validityDoubts(read, rules), ...checked.doubts] }
+}
+
+/** Nothing is larger than what is no number: such a rule would be none (attack 426). */
+function requireRules({ nowMs, threshold, maxAgeSeconds }: ReaderRules): void {
+  if (!Number.isFinite(nowMs)) throw new TypeError('nowMs: a time in milliseconds')
+  if (!Number.isSafeInteger(threshold) || threshold < 1)
+    throw new TypeError('threshold: a number of signers, from 1 on')
+  if (maxAgeSeconds !== null && !(maxAgeSeconds >= 0))
+    throw new TypeError('maxAgeSeconds: a number of seconds, or null')
 }
 
 /** A prover that signs for itself has nobody who listened, whatever it says (attack 414). Run again, it does not matter who drew. */
