@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromBase64, toBase64 } from '../../src/core/bytes/base64.ts'
-import { fromHex } from '../../src/core/bytes/hex.ts'
+import { fromHex, toHex } from '../../src/core/bytes/hex.ts'
 import { checkCertificate, checkSummary } from '../../src/core/certificate/checkCertificate.ts'
 import { judgementProblem } from '../../src/core/certificate/judgementProblem.ts'
 import { judgeRun } from '../../src/core/certificate/judgeRun.ts'
@@ -53,22 +53,6 @@ describe('the certificate of a real card', () => {
     device!.rates.int8 += 1
     const lying = { ...read, statement: { ...read.statement, predicate: faster } }
     expect(judgementProblem(lying, catalogue, null).problem?.code).toBe('WRONG_JUDGEMENT')
-  })
-
-  test('attack 426: a rule that is no number is told, where it would have been none', async () => {
-    const rules = readerRules(await shippedCatalogue())
-    for (const wrong of [
-      { nowMs: undefined },
-      { nowMs: Number.NaN },
-      { threshold: undefined },
-      { threshold: Number.NaN },
-      { threshold: 0 },
-      { maxAgeSeconds: undefined },
-      { maxAgeSeconds: Number.NaN },
-    ])
-      await expect(checkCertificate(fileOf(text), { ...rules, ...wrong } as never, () => null)).rejects.toThrow(
-        TypeError,
-      )
   })
 
   test('holds under every preset for a reader with another catalogue, though what rests on the catalogue differs', async () => {
@@ -137,6 +121,30 @@ describe('the second certificate of a real card', () => {
     const checked = await checkSummary(fileOf(summary), fileOf(full), rules(await shippedCatalogue()), none)
     expect(checked).toMatchObject({ kind: 'certificate', problem: null, doubts: [], recomputed: true })
     expect(checked).toMatchObject({ ours: { outcome: 'accepted', claim: { verdict: 'matches' } } })
+  })
+
+  test('attack 426: a rule that would be none is told, and an answer that is no yes is none', async () => {
+    const given = rules(await shippedCatalogue())
+    const check = (changes: object, openings: () => unknown = none) =>
+      checkCertificate(fileOf(full), { ...given, ...changes }, openings as typeof none)
+    expect(await check({})).toMatchObject({ problem: null, doubts: [] })
+    for (const wrong of [
+      { nowMs: undefined },
+      { nowMs: Number.NaN },
+      { threshold: undefined },
+      { threshold: Number.NaN },
+      { threshold: 0 },
+      { maxAgeSeconds: undefined },
+      { maxAgeSeconds: Number.NaN },
+      { claim: null },
+      { revocations: undefined },
+      { revocations: [{ key: toHex(signer).toUpperCase(), status: 'revoked', since: '2020-01-01T00:00:00.000Z' }] },
+    ])
+      await expect(check(wrong)).rejects.toThrow(TypeError)
+    await expect(check({}, async () => undefined)).rejects.toThrow('checkOpenings')
+    expect(await check({ checkSignature: async () => false })).toMatchObject({ problem: { code: 'BAD_SIGNATURE' } })
+    const trusts = (async () => false) as never
+    expect(readCertificate(full, trusts)).toMatchObject({ code: 'UNKNOWN_SIGNER' })
   })
 
   test('attack 82: an edit of the catalogue elsewhere leaves it as it is, one of the card shows', async () => {

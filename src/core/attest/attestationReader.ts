@@ -3,7 +3,7 @@ import { closeNonce, openNonce } from './binding.ts'
 import { type Bundle, looksLikeBundle, readBundle, writeBundle } from './bundle.ts'
 import { type BundleRules, type CheckedBundle, verifyBundle } from './checkBundle.ts'
 import type { AttestDoubt } from './doubts.ts'
-import type { AttestationPolicy } from './policy.ts'
+import { type AttestationPolicy, policySchema } from './policy.ts'
 import { malformed, type Refusal, Refused, refuse } from './refusals.ts'
 import { rememberSignatures } from './rememberSignatures.ts'
 import type { SignatureChecker } from './signatureChecker.ts'
@@ -58,9 +58,11 @@ export interface AttestationReader {
   checkRun(carried: CarriedEvidence, run: BoundRun): Promise<CheckedBundle | Refusal | null>
 }
 
-/** Throws where a policy hears nothing of what is handed in beside it: nobody would notice (attack 282). */
+/** Throws where a policy is none (attack 426), or hears nothing of what is handed in: nobody would notice (attack 282). */
 export function attestationReader(rules: AttestationRules): AttestationReader {
   const { policy, rims, ocsp } = rules
+  const read = policySchema.safeParse(policy)
+  if (!read.success) throw new RangeError(`attest: the policy is none: ${read.error.issues[0]!.path.join('.')}`)
   const isUnheard = (policy.rim === 'ignored' && rims.length > 0) || (policy.ocsp === 'ignored' && ocsp.length > 0)
   if (isUnheard) throw new RangeError('attest: the policy ignores what is handed in')
   // Nobody would notice these either: no nonce is asked for, and nothing is ever too old (attack 424).
@@ -130,6 +132,7 @@ function withoutIdleWord(bundle: Bundle, { policy }: AttestationRules): Bundle {
 
 /** §9: the same devices before and after, as many as took part, bound to everything that happened in between. */
 async function verifyRun(carried: CarriedEvidence, run: BoundRun, rules: AttestationRules): Promise<CheckedBundle> {
+  requireTime(run.atMs)
   const [before, after] = [bundleOf(carried.open), endorsed(bundleOf(carried.close), rules)]
   const check = rememberSignatures(rules.check)
   const common: Omit<BundleRules, 'nonce'> = { ...rules, check, atMs: run.atMs, proverKey: run.proverKey }

@@ -9,7 +9,7 @@ import { answerFor, answersFor, type OcspWishes } from '../../../test/support/at
 import { DRIVER_GOLDEN, makeRim, makeRimSigner, VBIOS_GOLDEN } from '../../../test/support/attest/testRim.ts'
 import { TestTdx } from '../../../test/support/attest/testTdx.ts'
 import { toMillis } from '../units/instants.ts'
-import { type AttestationRules, attestationReader } from './attestationReader.ts'
+import { type AttestationRules, attestationReader, CARRIED_FORMAT } from './attestationReader.ts'
 import { cpuReportData } from './binding.ts'
 import { type Bundle, writeBundle } from './bundle.ts'
 import { type BundleRules, verifyBundle } from './checkBundle.ts'
@@ -76,6 +76,22 @@ describe('a bundle', () => {
     ])
       expect(() => attestationReader({ ...given, ...wrong } as AttestationRules)).toThrow(RangeError)
     await expect(attestationReader(given).checkFile(writeBundle(whole), Number.NaN)).rejects.toThrow(RangeError)
+  })
+
+  test('attack 426: a policy that is none is told, and so is a run without a time', async () => {
+    const given = { policy, check: rules.check, nonce: null, atMs: null, rims: [], ocsp: [] }
+    for (const wrong of [
+      { clockSkewSeconds: Number.NaN },
+      { ocspMaxAgeSeconds: undefined },
+      { cpu: { ...policy.cpu, leastSnp: { bootLoader: 255 } } },
+    ])
+      expect(() => attestationReader({ ...given, policy: { ...policy, ...wrong } as AttestationPolicy })).toThrow(
+        'the policy is none',
+      )
+    const key = new Uint8Array(32)
+    const run = { x: key, queries: [], proverKey: key, gpus: 1, chips: [[]], atMs: Number.NaN }
+    const carried = { format: CARRIED_FORMAT, open: [], close: [] }
+    await expect(attestationReader(given).checkRun(carried, run)).rejects.toThrow(RangeError)
   })
 
   describe('attack 291: golden values and answers in the hand of the reader', () => {

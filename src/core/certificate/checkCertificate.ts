@@ -19,7 +19,7 @@ import type { ReadProduct } from './productEvidence.ts'
 import type { ReadCertificate } from './readCertificate.ts'
 import { type Evidence, type Opener, openEvidence } from './readEvidence.ts'
 import type { ReadReceipt } from './receiptEvidence.ts'
-import { countSigners, isWatcher, type Revocations, type Standing, standingOf } from './signers.ts'
+import { countSigners, isWatcher, type Revocations, revocationSchema, type Standing, standingOf } from './signers.ts'
 import { kindsOf, type ReadSummary, summaryProblem } from './summary.ts'
 
 /** What whoever reads a certificate brings along: none of it comes from the file. */
@@ -157,13 +157,16 @@ export async function checkCertificate(
   return { ...checked, doubts: [...signed.doubts, ...validityDoubts(read, rules), ...checked.doubts] }
 }
 
-/** Nothing is larger than what is no number: such a rule would be none (attack 426). */
-function requireRules({ nowMs, threshold, maxAgeSeconds }: ReaderRules): void {
+/** Nothing is larger than what is no number, and no key is one in capitals: such a rule would be none (attack 426). */
+function requireRules({ nowMs, threshold, maxAgeSeconds, claim, revocations }: ReaderRules): void {
   if (!Number.isFinite(nowMs)) throw new TypeError('nowMs: a time in milliseconds')
   if (!Number.isSafeInteger(threshold) || threshold < 1)
     throw new TypeError('threshold: a number of signers, from 1 on')
   if (maxAgeSeconds !== null && !(maxAgeSeconds >= 0))
     throw new TypeError('maxAgeSeconds: a number of seconds, or null')
+  if (claim !== undefined && typeof claim !== 'string') throw new TypeError('claim: a text, or nothing')
+  if (!revocationSchema.shape.keys.safeParse(revocations).success)
+    throw new TypeError('revocations are not the keys of a revoked.json')
 }
 
 /** A prover that signs for itself has nobody who listened, whatever it says (attack 414). Run again, it does not matter who drew. */

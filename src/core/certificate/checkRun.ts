@@ -16,7 +16,9 @@ export async function checkRun(
   rules: ReaderRules,
   checkOpenings: CheckOpenings,
 ): Promise<CheckedCertificate> {
-  const judged = judgementProblem(read, rules.catalogue, await checkOpenings(read.run))
+  const found = await checkOpenings(read.run)
+  if (found === undefined) throw new TypeError('checkOpenings: null where all hold, or what is wrong')
+  const judged = judgementProblem(read, rules.catalogue, found)
   const { catalogue, claim } = rules
   const answer = claim === undefined ? judged.ours : judgeCertificate(read, catalogue, PROTOCOL_VERSION, claim)
   const attested = await checkAttested(read, rules, answer)

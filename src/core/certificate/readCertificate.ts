@@ -163,7 +163,7 @@ function signaturesProblem({ predicate }: Statement, run: Run, check: CheckSigna
   const { challenge, parts } = run
   const signed = (text: string, message: Uint8Array, key: Uint8Array) => {
     const signature = fromBase64(text)
-    return signature !== null && check(signature, message, key)
+    return signature !== null && check(signature, message, key) === true
   }
   if (!signed(predicate.ready, readyMessage(challenge), challenge.proverKey)) return { code: 'BAD_READY_SIGNATURE' }
   if (predicate.result === null)

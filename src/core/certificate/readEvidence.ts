@@ -116,7 +116,8 @@ export function openEvidence(
   if (isProblem(envelope)) return envelope
   const { payload, signerKeys } = envelope
   // An unknown signer may have signed anything: nothing of it is parsed.
-  if (!signerKeys.some(trusts)) return { code: 'UNKNOWN_SIGNER', got: signerKeys.map(toHex).join(' ') }
+  if (!signerKeys.some((key) => trusts(key) === true))
+    return { code: 'UNKNOWN_SIGNER', got: signerKeys.map(toHex).join(' ') }
   const statement = parseStatement(payload)
   if (isProblem(statement)) return statement
   const type = (statement.value as { predicateType?: unknown } | null)?.predicateType

@@ -228,7 +228,8 @@ const defaultName = (): string => `touchstone-${new Date().toISOString().slice(0
 
 function reportJson(report: BoxReport, verdict: Verdict, file: string) {
   const { certificate: _, window: __, gaveUp: ___, proverKey, runId, ...rest } = report
-  const models = report.judgement.devices.map(({ identity }) => identity.model)
+  // Of a run that is rejected nothing is proven (attack 377).
+  const models = report.judgement.reason ? [] : report.judgement.devices.map(({ identity }) => identity.model)
   const answer = { format: REPORT_FORMAT, kind: 'run', verdict }
   return { ...answer, ...rest, models, proverKey: toHex(proverKey), runId: toHex(runId), certificate: file }
 }
