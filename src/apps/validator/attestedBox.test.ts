@@ -5,6 +5,7 @@ import { makeHardware } from '../../../test/support/attest/attestRun.ts'
 import { rememberingChecker } from '../../../test/support/attest/flips.ts'
 import { TestDevice } from '../../../test/support/attest/testNvidia.ts'
 import { honestProgram, type Tampering, tampered } from '../../../test/support/inProcessBox.ts'
+import { ReferenceDevice } from '../../../test/support/openReferenceDevice.ts'
 import { fileOf, readerRules } from '../../../test/support/problemOf.ts'
 import { verifyInProcess } from '../../../test/support/verifyInProcess.ts'
 import { VirtualClock } from '../../../test/support/virtualClock.ts'
@@ -13,8 +14,9 @@ import type { CpuEvidence } from '../../core/attest/bundle.ts'
 import type { NvidiaEvidence } from '../../core/attest/nvidiaDevice.ts'
 import type { AttestationPolicy } from '../../core/attest/policy.ts'
 import { checkCertificate } from '../../core/certificate/checkCertificate.ts'
+import { referenceEngine } from '../../core/proof/referenceEngine.ts'
 import type { AskProcessor } from '../prover/challengeRun.ts'
-import { takeTurns } from '../shared/takeTurns.ts'
+import { type InTurn, takeTurns } from '../shared/takeTurns.ts'
 
 const catalogue = await smallCatalogue()
 const nowMs = new VirtualClock().wallTime().getTime()
@@ -139,4 +141,27 @@ test('attack 249: boxes that are done at once are judged one at a time, and the 
   const reports = await Promise.all([report(), report(), report()])
   expect(reports.map(({ attested }) => attested.tier)).toEqual(['B', 'B', 'B'])
   expect(order).toEqual(['heard', 'judged', 'heard', 'judged', 'heard', 'judged'])
+})
+
+test('attack 428: what a box has signed is looked at in its turn, when its openings hold: that hashes every root', async () => {
+  const order: string[] = []
+  const engine = new Proxy(referenceEngine, {
+    get: (target, name) => {
+      if (order.at(-1) !== 'recomputed') order.push('recomputed')
+      return Reflect.get(target, name)
+    },
+  })
+  const inTurn: InTurn = (work) => {
+    order.push('its turn')
+    return work()
+  }
+  const program = tampered(honestProgram({ devices: [new ReferenceDevice()] }), {
+    onAnswer: (answer, line) =>
+      line.answer(answer.type === 'result' ? { ...answer, signature: new Uint8Array(64) } : answer),
+  })
+  const report = await verifyInProcess({ program, catalogue, engine, inTurn })
+  expect(report.judgement.reason).toEqual({ code: 'BAD_RESULT_SIGNATURE' })
+  expect(order).toEqual(['recomputed', 'its turn'])
+  const checked = await checkCertificate(fileOf(report.certificate), readerRules(catalogue), () => null)
+  expect(checked.problem).toMatchObject({ code: 'RUN_REJECTED', reason: { code: 'BAD_RESULT_SIGNATURE' } })
 })

@@ -1,5 +1,5 @@
 import type { AttestationReader, CarriedEvidence } from '../../core/attest/attestationReader.ts'
-import type { Signer } from '../../core/bytes/ed25519.ts'
+import { checkSignature, type Signer } from '../../core/bytes/ed25519.ts'
 import { printable, SHORT_TEXT } from '../../core/bytes/printable.ts'
 import { type AttestedRun, attestedRun, NOT_ATTESTED } from '../../core/certificate/attestedRun.ts'
 import { issueInSlices } from '../../core/certificate/issueCertificate.ts'
@@ -8,10 +8,12 @@ import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { HostPart } from '../../core/inventory/hostReport.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { Preset } from '../../core/params/presets.ts'
-import type { Challenge } from '../../core/proof/challenge.ts'
+import { type Challenge, resultMessage } from '../../core/proof/challenge.ts'
 import { openingRanges } from '../../core/proof/openingRanges.ts'
 import type { PlannedPart } from '../../core/proof/partKinds.ts'
 import type { PlanInputs } from '../../core/proof/planPart.ts'
+import type { RejectReason } from '../../core/proof/reasons.ts'
+import { partQuery } from '../../core/proof/verifyPart.ts'
 import { type OwnTimes, type RunWindow, windowOf } from '../../core/schedule/runWindow.ts'
 import type { ChainAnchor } from '../../ports/chainAnchor.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -142,7 +144,12 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
         signal.throwIfAborted()
         const telemetry = readTelemetry(session.telemetry)
         const told = { address, access, place, startedAt, startedUs, host: shown, telemetry, faults: run.faults }
-        return await judge({ ...done, rejected }, told, options, deps, () => clock.sleep(0, signal))
+        const pause = () => clock.sleep(0, signal)
+        const unsigned = rejected ? null : await resultProblem(done, pause)
+        const judged = unsigned
+          ? { ...done, rejected: unsigned, resultSignature: new Uint8Array() }
+          : { ...done, rejected }
+        return await judge(judged, told, options, deps, pause)
       })
     } finally {
       await session.stop()
@@ -200,6 +207,18 @@ export async function askParts(
   }
   if (evidence) rejected ??= await exchange.askEvidence()
   return exchange.ended(rejected ?? (await exchange.askResult()))
+}
+
+/** Every root is hashed for it: part by part, so that others are heard in between. */
+async function resultProblem(run: Conducted, pause: () => Promise<void>): Promise<RejectReason | null> {
+  const { challenge, parts, resultSignature } = run
+  const queries: Uint8Array[] = []
+  for (const p of parts.keys()) {
+    await pause()
+    queries.push(partQuery(run, p))
+  }
+  const isSigned = checkSignature(resultSignature, resultMessage(challenge, queries), challenge.proverKey)
+  return isSigned ? null : { code: 'BAD_RESULT_SIGNATURE' }
 }
 
 type Told = Pick<BoxReport, 'address' | 'access' | 'startedAt' | 'host' | 'telemetry' | 'faults'>

@@ -11,6 +11,7 @@ import { rootCount } from './partKinds.ts'
 import type { PlanInputs, Timings } from './planPart.ts'
 import { partKey } from './planPart.ts'
 import { chooseSize, planRun, planSizing, planTiming } from './planRun.ts'
+import { queryHash } from './query.ts'
 import { timingsOf } from './timingsOf.ts'
 
 const memory = fc.oneof(
@@ -71,12 +72,32 @@ function expectSound(given: PlanInputs, plan: readonly PlannedPart[], least = 2)
   for (const part of challenge.parts) {
     expect(part.rounds).toBeGreaterThanOrEqual(least)
     const roots = given.devices.reduce((sum, _, device) => sum + rootCount(part, device), 0)
-    expect(roots).toBeLessThanOrEqual(2 ** 15 + 32 * 4096)
+    // Rounds and passes, each over all devices (attack 427).
+    expect(roots).toBeLessThanOrEqual(2 * 2 ** 15)
     expect(part.limitMs).toBeLessThanOrEqual(
       60_000 + 5_000 * (300 + 10 * Math.max(given.partSeconds, given.sustainedSeconds)),
     )
   }
 }
+
+test('attack 427: many cards, one of them small, are asked for no more roots than we can hash', () => {
+  const [small, large] = [3e9, 10e9].map((memoryBytes) => ({
+    class: 'gpu' as const,
+    memoryBytes,
+    freeBytes: memoryBytes,
+  }))
+  const asked = { precisions: ['int8' as const], memory: true, bind: true, openings: 128, maxSize: 32_768 }
+  const times = { partSeconds: 3, sustainedSeconds: 20, roundTripSeconds: 0 }
+  const devices = [small!, ...Array.from({ length: 31 }, () => large!)]
+  const given = { preset: PRESETS.mainnet, devices, ...asked, ...times }
+  expectSound(
+    given,
+    planRun(given, () => 1024, new Map()),
+  )
+  const roots = Array.from({ length: 32 }, () => Array.from({ length: 4096 }, () => new Uint8Array(32)))
+  const seed = new Uint8Array(32)
+  expect(queryHash({ x: seed, s: seed, nonce: seed, roots })).toHaveLength(32)
+})
 
 describe('whatever a box claims and however it calibrates', () => {
   test('property: attack 44, every plan is a challenge that decodes, of the preset, with bounded roots and waits', () => {

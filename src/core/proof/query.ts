@@ -1,4 +1,4 @@
-import { ascii, concatBytes, u32le } from '../bytes/bytes.ts'
+import { ascii, joinBytes, u32le } from '../bytes/bytes.ts'
 import { sha256, taggedHash } from '../bytes/sha256.ts'
 
 export interface QueryInputs {
@@ -13,7 +13,7 @@ export interface QueryInputs {
 
 /** §4.4. Known to nobody before the last root is in: the nonce is the validator's, the roots are the prover's. */
 export function queryHash({ x, s, nonce, z, roots }: QueryInputs): Uint8Array {
-  return sha256(concatBytes(ascii('tsp1/query'), x, s, nonce, ...(z ? [z] : []), ...roots.flat()))
+  return sha256(joinBytes([ascii('tsp1/query'), x, s, nonce, ...(z ? [z] : [])].concat(...roots)))
 }
 
 export interface Draw {

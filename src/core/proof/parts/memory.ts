@@ -1,5 +1,13 @@
 import type { PartKind, PartShape } from '../part.ts'
-import { calibrationPart, limitFor, type PlanInputs, plannedRounds, TIMED_ROUNDS, type Timings } from '../planPart.ts'
+import {
+  boundedRounds,
+  calibrationPart,
+  limitFor,
+  type PlanInputs,
+  plannedRounds,
+  TIMED_ROUNDS,
+  type Timings,
+} from '../planPart.ts'
 import { classK, keptRounds, memorySize, type SizedDevice } from '../sizeClass.ts'
 import { overFill, passes } from './fill.ts'
 import { linkOver } from './link.ts'
@@ -39,7 +47,9 @@ export const memory: PartKind<MemoryPart> = {
 function whole(inputs: PlanInputs): MemoryPart {
   const k = classK(inputs.preset, inputs.devices[0]!.class, 'int8')
   const size = Math.min(...inputs.devices.map((device) => memorySize(inputs.preset, device, k)))
-  const kept = inputs.devices.map((device) => keptRounds(inputs.preset, device, size, k))
+  const kept = inputs.devices.map((device, _, all) =>
+    boundedRounds(keptRounds(inputs.preset, device, size, k), all.length),
+  )
   return { ...calibrationPart(inputs, memory, 'int8', size), kept }
 }
 
