@@ -28,14 +28,15 @@ const start = await chooseRounds()
 const rows = [['WebAssembly', 1, rateOf(await openRounds({ ...start, native: null }))]]
 if (start.native) rows.unshift([`native (${start.native.name})`, 1, rateOf(await openRounds(start))])
 
-const source = fileURLToPath(new URL('support/laneRivals.c', import.meta.url))
+const file = (name) => fileURLToPath(new URL(`support/${name}`, import.meta.url))
+const canRunByHand = start.native?.name === 'AVX-512'
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-lanes-'))
 for (const [words, flags] of [
-  ['for this processor', ['-march=native']],
+  ['for this processor', ['-march=native', ...(canRunByHand ? ['-no-pie', '-DTWO_LANES', file('twoLanes.s')] : [])]],
   ['without vectors', ['-fno-tree-vectorize']],
 ]) {
   const program = join(folder, 'rivals')
-  const built = spawnSync('cc', ['-O3', ...flags, source, '-o', program], { encoding: 'utf8' })
+  const built = spawnSync('cc', ['-O3', ...flags, file('laneRivals.c'), '-o', program], { encoding: 'utf8' })
   if (built.status !== 0) {
     console.log(`skipped what cc would compile ${words}: ${built.error?.message ?? built.stderr}`)
     continue

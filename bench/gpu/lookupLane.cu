@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <vector>
 
-constexpr int WORDS = 2048;
-constexpr uint32_t MASK = 0x3ff8;
+constexpr int WORDS = 4096;
+constexpr uint32_t MASK = 0x7ff8;
 
 __device__ __forceinline__ uint64_t turned(uint64_t x) { return x << 21 | x >> 43; }
 

@@ -11,10 +11,10 @@
 #include <immintrin.h>
 #endif
 
-enum { WORDS = 2048, LANES = 8, ROUNDS = 24000000 };
-#define MASK 0x3ff8u
+enum { WORDS = 4096, LANES = 8, ROUNDS = 24000000 };
+#define MASK 0x7ff8u
 
-static uint64_t tables[LANES][WORDS] __attribute__((aligned(4096)));
+uint64_t tables[LANES][WORDS] __attribute__((aligned(4096)));
 static uint64_t first[LANES][8], state[LANES][8];
 
 static inline uint64_t turned(uint64_t x) { return x << 21 | x >> 43; }
@@ -46,6 +46,11 @@ static inline __attribute__((always_inline)) void at_once(int lanes, uint32_t ro
 }
 static void two_at_once(int lanes, uint32_t rounds) { (void)lanes; at_once(2, rounds); }
 static void three_at_once(int lanes, uint32_t rounds) { (void)lanes; at_once(3, rounds); }
+
+#ifdef TWO_LANES
+void two_lanes(uint64_t *state, const void *tables, uint32_t rounds);
+static void two_by_hand(int lanes, uint32_t rounds) { (void)lanes; two_lanes(state[0], tables, rounds); }
+#endif
 
 #ifdef __AVX512F__
 /* A register holds one word of eight lanes. */
@@ -118,6 +123,9 @@ int main(void) {
   run("plain, one by one", one_by_one, 1);
   run("plain, two at once", two_at_once, 2);
   run("plain, three at once", three_at_once, 3);
+#ifdef TWO_LANES
+  run("by hand, two at once", two_by_hand, 2);
+#endif
 #ifdef __AVX512F__
   run("gathers, a lane a register, two", gather_two, 2);
   run("gathers, a lane a register, four", gather_four, 4);

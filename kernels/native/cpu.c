@@ -25,7 +25,8 @@ __attribute__((visibility("default"))) ts_u32 ts_supported(ts_u32 sha) {
   if (cpuid(0, 0).a < 7) return 0;
   const answer one = cpuid(1, 0), seven = cpuid(7, 0);
   const ts_u32 fma = bit(one.c, 12), osxsave = bit(one.c, 27), avx2 = bit(seven.b, 5);
-  if (!fma || !osxsave || !avx2 || (saved() & 6) != 6) return 0;
+  const ts_u32 bmi = bit(seven.b, 3) & bit(seven.b, 8);
+  if (!fma || !osxsave || !avx2 || !bmi || (saved() & 6) != 6) return 0;
 #ifdef TS_NEEDS_AVX512
   const ts_u32 wide = bit(seven.b, 16) & bit(seven.b, 17) & bit(seven.b, 30) & bit(seven.b, 31) & bit(seven.c, 11);
   if (!wide || (saved() & 0xe0) != 0xe0) return 0;

@@ -71,6 +71,20 @@ test.each([
   await session.stop()
 })
 
+test('attack 429: an answer about the host that nobody asked for ends the session: it is dear to read', async () => {
+  const pipe = new BytePipe()
+  const clock = new VirtualClock()
+  const session = new ProverSession(processOf(pipe), clock)
+  const next = () => session.next(clock.monotonicUs() + 1000, new AbortController().signal)
+  const walked = encodeFrame({ type: 'walked', lanes: Array.from({ length: 256 }, () => new Uint8Array(0)) })
+  await session.send({ type: 'halt' })
+  await pipe.write(walked)
+  expect((await next()).kind).toBe('timeout')
+  await pipe.write(walked)
+  expect(await next()).toMatchObject({ kind: 'malformed', what: 'more messages than anyone asked for' })
+  await session.stop()
+})
+
 test('attack 147: 32 devices that tell of themselves four times a second for five minutes do not', async () => {
   const pipe = new BytePipe()
   const clock = new VirtualClock()

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 /** What is not judged by its speed is slow here: few steps, so that the test is short. */
 const SLOW = 2e6
-const CORE = 7.5e9
+const CORE = 10.5e9
 const speeds = (core: number) => (task: StoreTask) => (task.target === 'cpu' ? core : SLOW)
 const fastCores = speeds(CORE)
 const slow = speeds(200e6)

@@ -57,9 +57,6 @@ const checksOf = (part: HostPart['part'], { marks }: Walk): number => (part === 
 /** Disks want several reads at once. */
 const DISK_LANES = 16
 
-/** Half of the lanes are enough where they show nearly as much: two threads of a core share its units. */
-const HALF_IS_ENOUGH = 0.8
-
 const GIB = 2 ** 30
 
 interface Stored {
@@ -181,7 +178,8 @@ export class HostParts {
     const stored = await this.#store('cpu', 1, this.#cores, START_MS)
     const all = await this.#walk('cpu', this.#cores, TRIAL_STRIDE, TRIAL_MS)
     const half = await this.#walk('cpu', Math.ceil(this.#cores / 2), TRIAL_STRIDE, TRIAL_MS)
-    const trial = rateOf(half) >= HALF_IS_ENOUGH * rateOf(all) ? half : all
+    // Two threads of a core share its units and its cache: half of them may count for more.
+    const trial = countedOf(half) > countedOf(all) ? half : all
     this.#lanes = trial.marks.length
     return { stored, stride: strideAfter(trial) }
   }
@@ -297,7 +295,7 @@ export class HostParts {
 }
 
 const allOf = ({ marks }: Walk): number[] => marks.map((_, lane) => lane)
-const rateOf = (walk: Walk): number => totalRate(walk, allOf(walk))
+const countedOf = (walk: Walk): number => totalRate(walk, cpuLanes(walk))
 
 /** So that the fastest lane makes MARKS of them in the walk that counts. */
 const strideAfter = (trial: Walk): number => {

@@ -41,6 +41,8 @@ export class ProverSession {
   #telemetryBytes = 0
   readonly #sinceUs: number
   #unasked = 0
+  /** Host orders that were not answered. */
+  #hostOrders = 0
   #onHost: ((answer: Answered | null) => void) | null = null
   #wakeReader = () => {}
   #wakePump = () => {}
@@ -67,6 +69,7 @@ export class ProverSession {
   /** When the bytes were handed over; a prover that is gone shows in `next`, not here. */
   async send(order: Order): Promise<number> {
     const atUs = this.#clock.monotonicUs()
+    if (isHostOrder(order)) this.#hostOrders++
     const written = this.#process.write(encodeFrame(order)).catch(() => {})
     // A box that stops reading must not hold us: the deadline of the answer goes on regardless (attack 40).
     await within(this.#clock, LONGEST_WRITE_MS, written)
@@ -149,7 +152,9 @@ export class ProverSession {
 
   #arrive(answer: Answer, atUs: number): void {
     const isOfHost = answer.type === 'stored' || answer.type === 'walked' || answer.type === 'unable'
-    if (isOfHost || answer.type === 'telemetry') this.#boundUnasked(atUs)
+    if (answer.type === 'telemetry') this.#boundUnasked(atUs)
+    // Each takes 50 times the time of another message (attack 429).
+    if (isOfHost && --this.#hostOrders < 0) throw unasked()
     if (isOfHost) this.#onHost?.({ answer, atUs })
     else if (answer.type !== 'telemetry') this.#queue.push({ kind: 'answer', answer, atUs })
     else if (this.#telemetryBytes + answer.sample.length < MAX_TELEMETRY_BYTES) {
@@ -161,7 +166,7 @@ export class ProverSession {
   /** What nobody waits for is not held back by the line, and every message takes the time of all boxes we talk to. */
   #boundUnasked(atUs: number): void {
     const most = MOST_UNASKED + (UNASKED_PER_SECOND * (atUs - this.#sinceUs)) / 1e6
-    if (++this.#unasked > most) throw new DecodeError('more messages than anyone asked for')
+    if (++this.#unasked > most) throw unasked()
   }
 
   #close(event: Event): void {
@@ -171,6 +176,10 @@ export class ProverSession {
     this.#wakeReader()
   }
 }
+
+const unasked = () => new DecodeError('more messages than anyone asked for')
+
+const isHostOrder = ({ type }: Order): boolean => type === 'store' || type === 'walk' || type === 'halt'
 
 /** Attack 147. 32 devices tell of themselves twice a second each: four times as much, and what a slow line held up. */
 const UNASKED_PER_SECOND = 256

@@ -5,8 +5,8 @@ export type HostTarget = (typeof HOST_TARGETS)[number]
 /** §12. One block as it is stored, read and hashed. */
 export const HOST_BLOCK_BYTES = 262_144
 
-/** §12. A processor's lane: words it looks up by what it holds, small enough for the nearest cache of a core. */
-export const HOST_TABLE_BYTES = 16_384
+/** §12. A processor's lane: words it looks up by what it holds, as large as the nearest cache of a core. */
+export const HOST_TABLE_BYTES = 32_768
 
 /** §12. One step of a processor's lane, and what it looks up in each round. */
 export const ROUNDS_PER_STEP = 262_144

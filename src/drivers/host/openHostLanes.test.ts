@@ -58,13 +58,13 @@ function roundsFrom(at: Uint8Array, table: Uint8Array, rounds: number): Uint8Arr
   const words = wordsOf(table)
   let state = wordsOf(at)
   for (let i = 0; i < rounds; i++) {
-    const found = state.map((word) => words[Number((word >> 3n) & 2047n)]!)
+    const found = state.map((word) => words[Number((word >> 3n) & 4095n)]!)
     state = state.map((word, w) => (((word << 21n) & WORD) + (word >> 43n) + found[(w + 1) % 8]!) & WORD)
   }
   return new Uint8Array(BigUint64Array.from(state).buffer)
 }
 
-const tableOf = (lane: number) => shake128(concatBytes(ascii('tsp2/host-table'), nonce, u32le(lane)), { dkLen: 16_384 })
+const tableOf = (lane: number) => shake128(concatBytes(ascii('tsp2/host-table'), nonce, u32le(lane)), { dkLen: 32_768 })
 const startOf = (lane: number) => sha512(concatBytes(ascii('tsp2/host-lane'), nonce, u32le(lane)))
 
 const rounds = await openRounds(await chooseRounds())

@@ -8,7 +8,7 @@ const cpu: HostPart = {
   bytesPerSec: 370e9,
   lanes: 15,
   of: 16,
-  storedBytes: 16_384,
+  storedBytes: 32_768,
   pastCache: false,
   inWindow: true,
   problem: null,
@@ -20,7 +20,7 @@ const text = (part: HostPart) =>
 
 test('a host part says what it is worth and what could have stood in', () => {
   expect(text(cpu)).toBe(
-    'processor      proven: 370 GB/s looked up in 15 of 16 lanes while every device was at work; no card walks a lane faster than 7.20 GB/s, so none could have done it for the processor',
+    'processor      proven: 370 GB/s looked up in 15 of 16 lanes while every device was at work; no card walks a lane faster than 10.2 GB/s, so none could have done it for the processor',
   )
   expect(text({ ...cpu, source: 'measured' })).toContain(
     'measured: 370 GB/s looked up in 15 of 16 lanes; no lane was faster',

@@ -151,7 +151,7 @@ test('attack 349: who waits until walks of others are checked does not hang, and
     honestProgram({
       devices: [cardOn(new Card(clock))],
       inventory: { host: { cores: 1, memoryBytes: 2 ** 24, diskFreeBytes: 2 ** 28 } },
-      host: new Lanes(clock, ({ target }) => (target === 'cpu' ? 7.5e9 : 320e6)),
+      host: new Lanes(clock, ({ target }) => (target === 'cpu' ? 10.5e9 : 320e6)),
     })
   const withoutCard = (program: ProverProgram) =>
     tampered(program, {
