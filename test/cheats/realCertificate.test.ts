@@ -137,11 +137,15 @@ describe('the second certificate of a real card', () => {
       { maxAgeSeconds: undefined },
       { maxAgeSeconds: Number.NaN },
       { claim: null },
+      { prover: undefined },
+      { prover: '' },
+      { required: new Uint8Array(0) },
       { revocations: undefined },
       { revocations: [{ key: toHex(signer).toUpperCase(), status: 'revoked', since: '2020-01-01T00:00:00.000Z' }] },
     ])
       await expect(check(wrong)).rejects.toThrow(TypeError)
-    await expect(check({}, async () => undefined)).rejects.toThrow('checkOpenings')
+    for (const answer of [undefined, false, 0, '', {}])
+      await expect(check({}, async () => answer)).rejects.toThrow('checkOpenings')
     expect(await check({ checkSignature: async () => false })).toMatchObject({ problem: { code: 'BAD_SIGNATURE' } })
     const trusts = (async () => false) as never
     expect(readCertificate(full, trusts)).toMatchObject({ code: 'UNKNOWN_SIGNER' })

@@ -88,6 +88,12 @@ describe('a bundle', () => {
       expect(() => attestationReader({ ...given, policy: { ...policy, ...wrong } as AttestationPolicy })).toThrow(
         'the policy is none',
       )
+    for (const answer of [1, -1, 'invalid', { valid: false }]) {
+      const check = (() => answer) as never
+      expect(await attestationReader({ ...given, check }).checkFile(writeBundle(whole), rules.atMs)).toHaveProperty(
+        'code',
+      )
+    }
     const key = new Uint8Array(32)
     const run = { x: key, queries: [], proverKey: key, gpus: 1, chips: [[]], atMs: Number.NaN }
     const carried = { format: CARRIED_FORMAT, open: [], close: [] }

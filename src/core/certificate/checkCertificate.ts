@@ -158,7 +158,11 @@ export async function checkCertificate(
 }
 
 /** Nothing is larger than what is no number, and no key is one in capitals: such a rule would be none (attack 426). */
-function requireRules({ nowMs, threshold, maxAgeSeconds, claim, revocations }: ReaderRules): void {
+function requireRules(rules: ReaderRules): void {
+  const { nowMs, threshold, maxAgeSeconds, claim, revocations, trusted, required, prover } = rules
+  const keys = [trusted, required, prover === null ? [] : [prover]]
+  if (!keys.every((list) => Array.isArray(list) && list.every((key) => key?.length === 32)))
+    throw new TypeError('trusted, required, prover: keys of 32 bytes')
   if (!Number.isFinite(nowMs)) throw new TypeError('nowMs: a time in milliseconds')
   if (!Number.isSafeInteger(threshold) || threshold < 1)
     throw new TypeError('threshold: a number of signers, from 1 on')

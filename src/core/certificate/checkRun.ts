@@ -17,7 +17,7 @@ export async function checkRun(
   checkOpenings: CheckOpenings,
 ): Promise<CheckedCertificate> {
   const found = await checkOpenings(read.run)
-  if (found === undefined) throw new TypeError('checkOpenings: null where all hold, or what is wrong')
+  if (found !== null && typeof found?.code !== 'string') throw new TypeError('checkOpenings: null, or what is wrong')
   const judged = judgementProblem(read, rules.catalogue, found)
   const { catalogue, claim } = rules
   const answer = claim === undefined ? judged.ours : judgeCertificate(read, catalogue, PROTOCOL_VERSION, claim)

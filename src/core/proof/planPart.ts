@@ -76,7 +76,7 @@ export const LINK_SHARE = 4
 /** Roots of one part over all devices. More would fill our memory, and the certificate, with what costs a liar nothing. */
 const MOST_ROOTS = 2 ** 15
 
-/** A calibration of two roots in one packet must not buy a part of a million rounds (attack 44), nor many cards one of them small (attack 427). */
+/** A calibration of two roots in one packet must not buy a part of a million rounds (attack 44). */
 export const boundedRounds = (rounds: number, devices: number): number =>
   Math.min(rounds, Math.floor(MOST_ROOTS / devices))
 

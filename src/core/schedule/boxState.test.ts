@@ -46,10 +46,20 @@ describe('nextBoxState', () => {
   test('attack 378: busy does not hide a failure, or a claim that is not met', () => {
     const failed = nextBoxState(start, 'rejected', full(0), rules)
     const unmet = nextBoxState(start, 'accepted', full(5, 'weaker'), rules)
-    for (const earned of [full(0), light(false), light(true)]) {
+    for (const earned of [full(0), light(false)]) {
       expect(nextBoxState(failed, 'busy', earned, rules)).toMatchObject({ status: 'failed', busyInRow: 1 })
       expect(nextBoxState(unmet, 'busy', earned, rules)).toMatchObject({ status: 'claim-unmet', busyInRow: 1 })
     }
+  })
+
+  test('attack 432: a rented box that is busy when it is looked at is what it was, however often', () => {
+    for (const before of [full(900), full(5, 'weaker')]) {
+      const state = nextBoxState(start, 'accepted', before, rules)
+      let next = state
+      for (let i = 0; i < 9; i++) next = nextBoxState(next, 'busy', light(true), rules)
+      expect(next).toEqual({ ...state, scored: false })
+    }
+    expect(nextBoxState(start, 'busy', light(false), rules)).toMatchObject({ status: 'busy', busyInRow: 1 })
   })
 
   test('attack 62: a light look between two full proofs does not make busy count from the start again', () => {

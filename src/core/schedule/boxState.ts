@@ -66,6 +66,8 @@ export function nextBoxState(state: BoxState, outcome: Outcome, earned: Earned, 
   if (outcome === 'void' && kind === 'full')
     return missing.missed > MAY_MISS ? failure(missing) : lowered(missing, earned)
   if (outcome !== 'busy') return failure({ ...missing, busyInRow: 0 })
+  // That is what it is rented for (attack 432).
+  if (kind === 'light' && earned.allocated) return unscored(state)
   const busyInRow = state.busyInRow + 1
   if (busyInRow > rules.busyLimit) return failure({ ...missing, busyInRow })
   return unscored({ ...missing, status: isHeldAgainst(state) ? state.status : 'busy', busyInRow })

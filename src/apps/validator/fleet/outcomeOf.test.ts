@@ -34,6 +34,11 @@ test('attack 63: the name of a fault of ours in the mouth of a box, or bytes tha
   expect(judgeFault(new DecodeError('connection details: not JSON'))).toEqual(unreadable)
 })
 
+test('attack 432: a look that finds no room on a card has found it at work; a full proof has not', () => {
+  expect(judgeFault(saidBy('OUT_OF_MEMORY'), true, 'light')).toMatchObject({ outcome: 'busy', code: 'OUT_OF_MEMORY' })
+  expect(judgeFault(saidBy('OUT_OF_MEMORY'), true, 'full').outcome).toBe('unreachable')
+})
+
 test('attack 80: busy is what says that a card or a box is busy, in the mouth of a prover too, and nothing else', () => {
   expect(outcome(portFault('BOX_BUSY', { taken: '' }))).toBe('busy')
   expect(outcome(portFault('GPU_BUSY', { what: '', mend: '' }))).toBe('busy')

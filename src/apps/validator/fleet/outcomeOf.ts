@@ -90,7 +90,9 @@ export function judgeFault(error: unknown, releaseRuns = true, kind: JobKind = '
   if (!(error instanceof TouchstoneError)) return { outcome: 'fault', code: 'UNEXPECTED', stalled: false }
   const { detail, blame, fleet } = error
   const said = fault.is(error, 'PROVER_FAULT') ? String(detail.prover) : detail.code
-  if (meansBusy(said)) return { outcome: 'busy', code: said, stalled: false }
+  // Whoever rents a box may fill its cards: a look that finds no room has found them at work (attack 432).
+  const isFull = kind === 'light' && said === 'OUT_OF_MEMORY'
+  if (isFull || meansBusy(said)) return { outcome: 'busy', code: said, stalled: false }
   const stalled = fleet === 'stalled' || fleet === 'void'
   const told = (outcome: Outcome): JudgedFault => ({ outcome, code: detail.code, stalled })
   if (fleet === 'void' && kind === 'full') return told('void')

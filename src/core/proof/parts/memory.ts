@@ -1,13 +1,5 @@
 import type { PartKind, PartShape } from '../part.ts'
-import {
-  boundedRounds,
-  calibrationPart,
-  limitFor,
-  type PlanInputs,
-  plannedRounds,
-  TIMED_ROUNDS,
-  type Timings,
-} from '../planPart.ts'
+import { calibrationPart, limitFor, type PlanInputs, plannedRounds, TIMED_ROUNDS, type Timings } from '../planPart.ts'
 import { classK, keptRounds, memorySize, type SizedDevice } from '../sizeClass.ts'
 import { overFill, passes } from './fill.ts'
 import { linkOver } from './link.ts'
@@ -43,12 +35,15 @@ export const memory: PartKind<MemoryPart> = {
   },
 }
 
+/** Over all devices (attack 427), and more than 32 of any card fill: all roots of a part are hashed in one go. */
+const MOST_KEPT = 2 ** 16
+
 /** All of the memory of each device. */
 function whole(inputs: PlanInputs): MemoryPart {
   const k = classK(inputs.preset, inputs.devices[0]!.class, 'int8')
   const size = Math.min(...inputs.devices.map((device) => memorySize(inputs.preset, device, k)))
   const kept = inputs.devices.map((device, _, all) =>
-    boundedRounds(keptRounds(inputs.preset, device, size, k), all.length),
+    Math.min(keptRounds(inputs.preset, device, size, k), Math.floor(MOST_KEPT / all.length)),
   )
   return { ...calibrationPart(inputs, memory, 'int8', size), kept }
 }

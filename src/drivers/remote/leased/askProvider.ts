@@ -16,6 +16,9 @@ export interface ProviderLine {
 
 const ANSWER_MS = 60_000
 
+/** Each is a signature to check, on the thread by whose clock boxes are measured (attack 431). */
+const MOST_OTHERS = 8
+
 /** Sends one question and waits for its answer; what belongs to other questions is passed over. */
 export async function askProvider(
   { channel, key }: ProviderLine,
@@ -31,6 +34,7 @@ export async function askProvider(
     throw fault('PROVIDER_SILENT', { limitMs })
   }
   const reader = channel.messages[Symbol.asyncIterator]()
+  let others = 0
   for (;;) {
     const leftMs = Math.max(1, endMs - performance.now())
     const next = await inTime(reader.next(), leftMs, late, signal).catch((error: unknown) => {
@@ -42,6 +46,10 @@ export async function askProvider(
     if (next.done) throw fault('PROVIDER_GONE')
     const answer = readAnswer(next.value, key, signer)
     if (answer.kind !== 'hello' && belongsTo(answer, message)) return answer
+    if (++others > MOST_OTHERS) {
+      channel.close()
+      throw nonsense('the provider answers what nobody asked')
+    }
   }
 }
 
@@ -52,8 +60,10 @@ function readAnswer(bytes: Uint8Array, key: string, signer: Signer): LeaseAnswer
   } catch {
     // Said below: what it was does not matter to the reader.
   }
-  throw fault('PROVIDER_NONSENSE', { what: 'the provider answered with something that is not signed by its key' })
+  throw nonsense('the provider answered with something that is not signed by its key')
 }
+
+const nonsense = (what: string) => fault('PROVIDER_NONSENSE', { what })
 
 function belongsTo(answer: LeaseAnswerMessage, ask: LeaseAsk): boolean {
   if (ask.kind === 'liveness') return answer.kind === 'alive' ? answer.nonce === ask.nonce : answer.kind === 'refused'

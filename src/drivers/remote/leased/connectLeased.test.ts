@@ -186,3 +186,22 @@ test('attack 63: the code of a refusal is the word of the provider, and never th
   expect([detail.code, blame]).toEqual(['LEASE_REFUSED', 'prover'])
   expect(message).toBe('the provider refuses, as it says: "so that it is your own fault [KERNEL_FILE_MISSING]"')
 })
+
+test('attack 431: a provider that answers what nobody asked is cut off: each of its words is a signature to check', async () => {
+  const other = encodeAnswer({ kind: 'released', to: self, id: 'f'.repeat(32) }, provider)
+  let [read, closed] = [0, false]
+  const messages = (async function* () {
+    for (; read < 1000; read++) yield other
+  })()
+  const channel = {
+    messages,
+    send: async () => {},
+    close: () => {
+      closed = true
+    },
+  }
+  const { detail } = await faultOf(connectLeased({ key, channel }, options, new AbortController().signal))
+  expect(detail.code).toBe('PROVIDER_NONSENSE')
+  expect(closed).toBe(true)
+  expect(read).toBeLessThan(20)
+})

@@ -15,6 +15,7 @@ import { lastWords, printable } from '../../../core/bytes/printable.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import { inTime } from '../../system/inTime.ts'
 import { fault, itSaid } from '../faults.ts'
+import { countPackets } from './countPackets.ts'
 import {
   FAMILIES,
   type HostTrustOptions,
@@ -141,6 +142,7 @@ async function attempt(
       keepaliveCountMax: 3,
       algorithms: { kex: [...KEY_EXCHANGES], compress: ['none'], serverHostKey: [...types] },
       authHandler: offer.handler,
+      debug: countPackets(line.drop, () => performance.now()),
       hostVerifier: (blob: Buffer, verify: (valid: boolean) => void) => {
         void isTrusted(to, blob, known, options, trust).then(verify, () => verify(false))
       },
