@@ -6,7 +6,7 @@ import { VirtualClock } from '../../../test/support/virtualClock.ts'
 import { encodeFrame } from '../../core/wire/frames.ts'
 import type { Answer } from '../../core/wire/messages.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
-import { ProverSession } from './proverSession.ts'
+import { ProverSession, readTelemetry } from './proverSession.ts'
 
 const never = new AbortController().signal
 
@@ -94,6 +94,18 @@ describe('a session', () => {
     const event = await session.next(clock.monotonicUs() + 1000, never)
     expect(event).toMatchObject({ kind: 'malformed' })
     expect(JSON.stringify(event)).not.toContain('Segmentation')
+  })
+
+  test('attack 433: samples are read a few at a time, and others are heard in between', async () => {
+    const sample = new TextEncoder().encode('{"watts":300}')
+    let heard = 0
+    const pause = async () => {
+      heard++
+    }
+    const samples = Array.from({ length: 1000 }, () => ({ device: 0, sample }))
+    expect(await readTelemetry(samples, pause)).toHaveLength(250)
+    expect(heard).toBe(16)
+    expect(await readTelemetry([{ device: 0, sample: new Uint8Array(4096) }], pause)).toEqual([])
   })
 
   test('telemetry is kept apart, and never more than its share', async () => {

@@ -192,16 +192,23 @@ const MAX_TELEMETRY_BYTES = 2 * 2 ** 20
 const TELEMETRY_OVERHEAD_BYTES = 256
 
 /** Claims of the cards about themselves during the run; what is not well formed is left out, it proves nothing anyway. */
-export function readTelemetry(samples: readonly { readonly device: number; readonly sample: Uint8Array }[]): unknown[] {
+export async function readTelemetry(
+  samples: readonly { readonly device: number; readonly sample: Uint8Array }[],
+  pause: () => Promise<void>,
+): Promise<unknown[]> {
   const step = Math.max(1, Math.ceil(samples.length / MOST_SAMPLES))
-  return samples.flatMap(({ device, sample }, i) => {
-    if (i % step !== 0) return []
+  const read: unknown[] = []
+  for (const [i, { device, sample }] of samples.filter((_, at) => at % step === 0).entries()) {
+    // Others are heard in between (attack 433).
+    if (i % SAMPLES_AT_ONCE === 0) await pause()
     try {
-      return [{ device, ...decodeJson(sample, details, 'telemetry') }]
+      read.push({ device, ...decodeJson(sample, details, 'telemetry') })
     } catch {
-      return []
+      // Left out.
     }
-  })
+  }
+  return read
 }
 
 const MOST_SAMPLES = 256
+const SAMPLES_AT_ONCE = 16

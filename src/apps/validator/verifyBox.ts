@@ -142,9 +142,9 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
       const { inTurn = (work) => work() } = deps
       return await inTurn(async () => {
         signal.throwIfAborted()
-        const telemetry = readTelemetry(session.telemetry)
-        const told = { address, access, place, startedAt, startedUs, host: shown, telemetry, faults: run.faults }
         const pause = () => clock.sleep(0, signal)
+        const telemetry = await readTelemetry(session.telemetry, pause)
+        const told = { address, access, place, startedAt, startedUs, host: shown, telemetry, faults: run.faults }
         const unsigned = rejected ? null : await resultProblem(done, pause)
         const judged = unsigned
           ? { ...done, rejected: unsigned, resultSignature: new Uint8Array() }

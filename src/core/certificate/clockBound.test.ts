@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { Precision } from '../params/precision.ts'
+import type { Unit } from '../work/kind.ts'
+import { WORK_KINDS } from '../work/workKinds.ts'
 import { boundByClock } from './clockBound.ts'
 
 /** A work of 10^12 credited operations, and what its box was proven to do. */
 const bound = (
   elapsedUs: number | null,
   rates: Partial<Record<Precision, number>>,
-  { prover = 'a', unit = 'int8', devices = 1 }: { prover?: string; unit?: Precision | null; devices?: number } = {},
+  { prover = 'a', unit = 'int8', devices = 1 }: { prover?: string; unit?: Unit | null; devices?: number } = {},
 ) =>
   boundByClock(
     { prover: 'a', credited: 1e12, elapsedUs, unit },
@@ -29,6 +31,11 @@ describe('the clock against the proven speed', () => {
     const rates = { int8: 1e12, fp32: 1e9 }
     expect(codes(1_000_000, rates, { unit: 'fp32' })).toEqual(['FASTER_THAN_PROVEN'])
     expect(codes(1_000_000, rates, { unit: null })).toEqual([])
+  })
+
+  test('attack 434: paths of a picture are no operations, and no speed bounds them', () => {
+    expect(codes(1000, { int8: 1e15, fp32: 80e12 }, { unit: 'paths' })).toEqual(['NO_SUCH_SPEED'])
+    expect(WORK_KINDS.rendering!.unit).toBe('paths')
   })
 
   test('another box, another speed and no clock are no bound, and are said', () => {

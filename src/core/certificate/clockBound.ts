@@ -1,4 +1,5 @@
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
+import type { Unit } from '../work/kind.ts'
 import type { Doubt } from './doubts.ts'
 
 /** W5.8. A work may be so much faster than its box was proven to be: two runs of one card differ. */
@@ -18,7 +19,7 @@ interface TimedWork {
   /** Null where nobody had a clock. */
   readonly elapsedUs: number | null
   /** Null: any. */
-  readonly unit: Precision | null
+  readonly unit: Unit | null
 }
 
 /** What a certificate shows of the speed of a box. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DecodeError } from '../bytes/reader.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
-import { decodeInventory, encodeInventory, type OwnInventory } from './inventory.ts'
+import { decodeInventory, details, encodeInventory, type OwnInventory } from './inventory.ts'
 
 const text = fc.stringMatching(/^[\x20-\x7e]{0,120}$/)
 const name = fc.stringMatching(/^[a-zA-Z][a-zA-Z0-9]{0,39}$/).filter((key) => !(key in {}) && key !== 'prototype')
@@ -11,7 +11,7 @@ const value = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((x) => x + 0),
   fc.boolean(),
 )
-const details = fc.dictionary(name, value, { maxKeys: 5, noNullPrototype: true })
+const someDetails = fc.dictionary(name, value, { maxKeys: 5, noNullPrototype: true })
 const count = fc.nat(Number.MAX_SAFE_INTEGER)
 
 const inventory: fc.Arbitrary<OwnInventory> = fc.record({
@@ -24,14 +24,20 @@ const inventory: fc.Arbitrary<OwnInventory> = fc.record({
       memoryBytes: count,
       freeBytes: count,
       precisions: fc.subarray([...PRECISION_NAMES]),
-      details,
+      details: someDetails,
     }),
     { minLength: 1, maxLength: 4 },
   ),
-  host: details,
+  host: someDetails,
 })
 
 describe('inventory', () => {
+  test('attack 433: too many details are refused as such, whatever each of them holds', () => {
+    const many = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`a${i}`, []]))
+    expect(details.safeParse(many).error?.issues).toMatchObject([{ message: 'at most 64 details' }])
+    for (const wrong of [null, 1, 'words', [], undefined]) expect(details.safeParse(wrong).success).toBe(false)
+  })
+
   test('property: comes back as it went', () => {
     fc.assert(
       fc.property(inventory, (one) => {

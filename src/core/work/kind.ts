@@ -3,7 +3,8 @@ import type { Program } from './program.ts'
 import type { TensorShape } from './tensor.ts'
 
 /** Products of a card that a work may be made of, as Proof of GPU calls them. */
-export type Unit = 'int8' | 'fp32'
+/** Paths are no products: no speed of a certificate bounds them (attack 434). */
+export type Unit = 'int8' | 'fp32' | 'paths'
 
 /** What a program may depend on, besides the parameters. */
 export interface Turn {

@@ -138,7 +138,7 @@ function receiptLines({ file, nowMs, successorOf }: ShownCheck, checked: Checked
     ...labelled(
       'replayed',
       figures.replayed > 0
-        ? `${figures.replayed} of ${figures.segments} segments, run again here: no step can hide`
+        ? `${figures.replayed} of ${figures.segments} segments, run again here: every state is right`
         : null,
     ),
     ...courseLines(courseOf(work, receipt.marks, (segment) => figures.replayed > 0 || receipt.segments.has(segment))),

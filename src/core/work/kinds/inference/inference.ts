@@ -161,6 +161,7 @@ export const inference: Kind<InferenceParameters> = {
     'Replay: every drawn segment is exactly right; a share e of wrong segments passes 8 draws with (1 - e)^8.',
     'Openings: a share e of segments in which a share x of the products is wrong passes with (1 - e (1 - (1 - x)^16))^8; one wrong segment can give all sequences the text of one, and the rest is cheap then.',
     'Neither shows a segment that was not drawn: one wrong token in it makes another text, which replay of the whole finds.',
+    'Counted is what the program says: a device may leave out what no token depends on (W4.5.5).',
     'Nothing shows that tokens were made one after the other: who knows them can check them at once.',
   ],
 }

@@ -102,7 +102,7 @@ export const rendering: Kind<PictureParameters> = {
     ]),
   begin: () => ({ there: new Map(), steps: [], after: [], statistics: [] }),
   transition,
-  unit: 'fp32',
+  unit: 'paths',
   figures: ['rays'],
   guarantees: [
     'A share x of tiles that were not computed passes 128 openings with (1 - x)^128.',
