@@ -61,8 +61,11 @@ test('a login, an upload and a run of 32 devices with a packet for each root are
   }
   many(60, 'Handshake: (local) KEX method: curve25519-sha256')
   many(20, 'Inbound: Received USERAUTH_SUCCESS')
-  // 200 MB, a window of 96 KiB at a time.
-  many(2200, 'Inbound: CHANNEL_WINDOW_ADJUST (r:0, 98304)')
+  // 20 GB of weights in a moment, a window of 96 KiB at a time.
+  for (let i = 0; i < 200_000; i++) {
+    many(3, 'Outbound: Sending CHANNEL_DATA (r:0, 32768)')
+    count('Inbound: CHANNEL_WINDOW_ADJUST (r:0, 98304)')
+  }
   many(6400, 'Inbound: CHANNEL_DATA (r:0, 29)')
   many(300_000, 'Inbound: CHANNEL_DATA (r:1, 49)')
   ms = 900_000

@@ -15,7 +15,7 @@ export function countPackets(onTooMany: () => void, nowMs: () => number): (told:
   const sinceMs = nowMs()
   let spent = 0
   return (told) => {
-    spent += unitsOf(told)
+    spent = Math.max(0, spent + unitsOf(told))
     if (spent > MOST + (PER_SECOND * (nowMs() - sinceMs)) / 1000) onTooMany()
   }
 }
@@ -25,6 +25,8 @@ const DATA = /^Inbound: CHANNEL_(?:EXTENDED_)?DATA \(.*?(\d+)\)$/
 function unitsOf(told: string): number {
   // A key exchange tells of a dozen things, which is about what it costs.
   if (told.startsWith('Handshake')) return UNITS.other
+  // The server says what it has taken in of what we send: at most once for each packet.
+  if (told.startsWith('Outbound: Sending CHANNEL_DATA')) return -UNITS.CHANNEL_WINDOW_ADJUST
   if (!told.startsWith('Inbound')) return 0
   const bytes = DATA.exec(told)?.[1]
   if (bytes !== undefined) return Math.max(0, 1 - Number(bytes) / SMALL_BYTES)
