@@ -162,6 +162,8 @@ class Device:
             rate = self.shown.rates.get(name, 0)
             if rate < least:
                 found.append(self.say("NOT_SHOWN", math.floor(rate), math.ceil(least), precision=name, model=model.name))
+        if "bf16" in self.shown.rates and "bf16" not in dict(asked_of(model)):
+            found.append(self.say("NOT_KEPT_UP", math.floor(self.shown.rates["bf16"]), 0, precision="bf16", model=model.name))
         found += self.missing_memory(model)
         if self.shown.bind is None:
             found.append(self.say("BIND_NOT_RUN", 0, 1))

@@ -49,6 +49,11 @@ function disturbed(given: MeasuredGpu, model: GpuModel, catalogue: Catalogue, un
   const classes: Partial<Record<Precision, number>> = Object.fromEntries(
     shown.map(([name]) => [name, (requiredClass(model, name, catalogue.rules) ?? 4096) / (one(0.01) ? 2 : 1)]),
   )
+  // In units of fp32, where there are none for it.
+  if (rates.bf16 === undefined && rates.fp32 !== undefined && rates.fp32 % 3 === 0) {
+    rates.bf16 = rates.fp32
+    classes.bf16 = 8192
+  }
   const hasMemory = given.memoryBytes !== undefined && given.bandwidth !== undefined && !one(0.05)
   const slower = one(0.1) ? 0.5 + uniform() : 1
   return proven({

@@ -160,17 +160,19 @@ export async function checkCertificate(
 /** Nothing is larger than what is no number, and no key is one in capitals: such a rule would be none (attack 426). */
 function requireRules(rules: ReaderRules): void {
   const { nowMs, threshold, maxAgeSeconds, claim, revocations, trusted, required, prover } = rules
-  const keys = [trusted, required, prover === null ? [] : [prover]]
-  if (!keys.every((list) => Array.isArray(list) && list.every((key) => key?.length === 32)))
-    throw new TypeError('trusted, required, prover: keys of 32 bytes')
-  if (!Number.isFinite(nowMs)) throw new TypeError('nowMs: a time in milliseconds')
-  if (!Number.isSafeInteger(threshold) || threshold < 1)
-    throw new TypeError('threshold: a number of signers, from 1 on')
-  if (maxAgeSeconds !== null && !(maxAgeSeconds >= 0))
-    throw new TypeError('maxAgeSeconds: a number of seconds, or null')
-  if (claim !== undefined && typeof claim !== 'string') throw new TypeError('claim: a text, or nothing')
-  if (!revocationSchema.shape.keys.safeParse(revocations).success)
-    throw new TypeError('revocations are not the keys of a revoked.json')
+  const areKeys = (list: unknown) => Array.isArray(list) && list.every((key) => key?.length === 32)
+  const isRight = {
+    nowMs: Number.isFinite(nowMs),
+    threshold: Number.isSafeInteger(threshold) && threshold > 0,
+    maxAgeSeconds: maxAgeSeconds === null || maxAgeSeconds >= 0,
+    claim: claim === undefined || typeof claim === 'string',
+    revocations: revocationSchema.shape.keys.safeParse(revocations).success,
+    trusted: areKeys(trusted),
+    required: areKeys(required),
+    prover: prover === null || areKeys([prover]),
+  }
+  const wrong = Object.entries(isRight).find(([, right]) => !right)
+  if (wrong) throw new TypeError(`no such rule: ${wrong[0]}`)
 }
 
 /** A prover that signs for itself has nobody who listened, whatever it says (attack 414). Run again, it does not matter who drew. */

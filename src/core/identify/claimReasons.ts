@@ -40,6 +40,7 @@ export const CLAIM_CODES = {
   COMPUTE_CAPPED: 'power-capped',
   NOTHING_MEASURED: 'unproven',
   NOT_SHOWN: 'unproven',
+  NOT_KEPT_UP: 'unproven',
   MEMORY_NOT_RUN: 'unproven',
   MEMORY_NOT_SHOWN: 'unproven',
   MEMORY_TOO_SLOW: 'unproven',
@@ -103,6 +104,7 @@ const SENTENCES: Readonly<Record<ClaimCode, (reason: ClaimReason) => string>> = 
   NOTHING_MEASURED: () => 'nothing was measured to compare with',
   NOT_SHOWN: ({ precision, got, expected, model }) =>
     `${precision} was not shown at the speed of a ${model}: ${tera(got)} T/s of at least ${tera(expected)}`,
+  NOT_KEPT_UP: ({ precision, model }) => `it kept up in ${precision}, for which a ${model} has no unit`,
   MEMORY_NOT_RUN: () => 'the memory part was not run',
   MEMORY_NOT_SHOWN: ({ got, expected, model }) =>
     `the memory of a ${model} was not shown: ${giga(got)} GB held of at least ${giga(expected)}; free it and verify again`,

@@ -54,6 +54,17 @@ describe('judgeClaim', () => {
     ])
   })
 
+  test('attack 435: whoever keeps up in bf16 alone, on a card without a unit for it, has shown nothing of what was sold', () => {
+    for (const id of ['t4', 'rtx-2080-ti', 'v100-sxm2-16gb']) {
+      const { name } = modelOf(catalogue, id)
+      const shown = honest(id)
+      expect(verdict(name, shown)).toBe('matches')
+      const rates = { ...shown.rates, bf16: shown.rates!.fp32! }
+      const { reasons } = judge(name, [proven({ ...shown, rates, classes: { ...shown.classes, bf16: 8192 } })])
+      expect(reasons).toMatchObject([{ code: 'NOT_KEPT_UP', verdict: 'unproven', precision: 'bf16' }])
+    }
+  })
+
   test('weaker: a lesser card, less memory, or fewer cards than sold', () => {
     expect(verdict('H100 SXM', honest('a100-sxm4-80gb'))).toBe('weaker')
     expect(verdict('A100 80GB', honest('a100-sxm4-40gb'))).toBe('weaker')

@@ -28,6 +28,7 @@ type UnshownQuestion = Pick<DeviceQuestion, 'device' | 'measured' | 'shares' | '
 export function unshownOf(model: GpuModel, question: UnshownQuestion): readonly ClaimReason[] {
   return [
     ...slowOrMissing(model, question),
+    ...keptUpElsewhere(model, question),
     ...memoryOf(model, question),
     ...bindOf(question),
     ...likelier(model, question),
@@ -49,6 +50,23 @@ function slowOrMissing(model: GpuModel, { device, measured, catalogue }: Unshown
     const facts = { device, precision, got: Math.floor(rate), expected: Math.ceil(least), model: model.name }
     return [claimReason('NOT_SHOWN', facts)]
   })
+}
+
+/**
+ * §4.0: whoever offers bf16 is sustained in it, and nothing asks for its speed on a card without a unit for it: there it
+ * says nothing of the units that were sold (attack 435).
+ */
+function keptUpElsewhere(model: GpuModel, { device, measured, catalogue }: UnshownQuestion): readonly ClaimReason[] {
+  const { rates } = measured
+  const isElsewhere = rates?.bf16 !== undefined && !prepareModel(model, catalogue.rules).own.has('bf16')
+  const facts = {
+    device,
+    precision: 'bf16' as const,
+    got: Math.floor(rates?.bf16 ?? 0),
+    expected: 0,
+    model: model.name,
+  }
+  return isElsewhere ? [claimReason('NOT_KEPT_UP', facts)] : []
 }
 
 function memoryOf(model: GpuModel, question: UnshownQuestion): readonly ClaimReason[] {

@@ -122,6 +122,25 @@ test('attacks 73 and 74: a box with no GPU that says everything of itself scores
   expect(bonuses(box)).toEqual(['bonus.registration'])
 })
 
+test('attack 432: a light look of a rented box that finds its cards taken, at any moment, says nothing against it', async () => {
+  const devices = [new ReferenceDevice({ facts: { class: 'gpu', backEnd: 'cuda', name: 'NVIDIA H200' } })]
+  const report = await verifyInProcess({ program: honestProgram({ devices }), catalogue: await shippedCatalogue() })
+  const reason = { code: 'REFUSED', part: 0, expected: 'roots', got: 'OUT_OF_MEMORY' } as const
+  const gaveUp: BoxReport = { ...report, judgement: { ...report.judgement, outcome: 'rejected', reason } }
+  expect(await finished(gaveUp, 'light', true)).toMatchObject({
+    result: { outcome: 'busy' },
+    box: { status: 'new', failed: false, busyInRow: 0 },
+  })
+  for (const [kind, rented] of [
+    ['light', false],
+    ['full', true],
+  ] as const)
+    expect(await finished(gaveUp, kind, rented)).toMatchObject({
+      result: { outcome: 'rejected' },
+      box: { failed: true },
+    })
+})
+
 test('attack 242: a run outside the window of its round earns nothing, unless the fleet has none', async () => {
   const devices = [new ReferenceDevice({ facts: { class: 'gpu', backEnd: 'cuda', name: 'NVIDIA H200' } })]
   const report = await verifyInProcess({ program: honestProgram({ devices }), catalogue: await shippedCatalogue() })

@@ -9,7 +9,7 @@ import { type BoxScore, scoreBox } from '../../../core/score/scoreBox.ts'
 import type { Finish, Store, TakenJob } from '../../../ports/store.ts'
 import type { BoxReport } from '../verifyBox.ts'
 import type { FleetRules } from './fleet.ts'
-import type { Leftover } from './outcomeOf.ts'
+import { type Leftover, refusedAsBusy } from './outcomeOf.ts'
 
 interface FinishContext {
   readonly store: Pick<Store, 'boxesWithCards' | 'takeChips'>
@@ -36,7 +36,9 @@ export async function finishOf(
   { store, rules, isAlone, stalled = false }: FinishContext,
 ): Promise<Finish> {
   const { kind, box, round, boxId } = job
-  const { outcome, claimVerdict } = told
+  const { claimVerdict } = told
+  // Whoever rents it may take the rest of a card at any moment (attack 432).
+  const outcome = kind === 'light' && box.allocated && refusedAsBusy(told) ? 'busy' : told.outcome
   const { chips, doubts, tier: attested } = report?.attested ?? NOT_ATTESTED
   // Outside a window it may have shown a card that another box is paid for.
   const apart = rules.cohortSize > 1 && job.window === null
@@ -53,14 +55,14 @@ export async function finishOf(
   // A light look shows no haste in what matters, unless nothing else is asked of the box.
   const isPrompt = outcome === 'accepted' && (kind === 'full' || box.allocated)
   // Busy for a light look costs nothing, so it must not choose beside whom a box is measured (attack 125).
-  const isFree = kind === 'light' && outcome === 'busy' && !box.allocated
+  const isFree = kind === 'light' && outcome === 'busy'
   const stalls = isPrompt ? 0 : box.stalls + Number(stalled && outcome !== 'fault' && !isFree)
   const restMs = stalls > box.stalls ? restAfter(stalls) : null
   return {
     // Without cohorts there is no window that others stand in.
     job: rules.cohortSize > 1 ? job : { ...job, window: null },
     owner: rules.owner,
-    result: { ...told, marks },
+    result: { ...told, outcome, marks },
     box: { ...next, terms: next.failed ? [] : earned.terms, stalls, restMs },
     // A second try would be a window of its own (attack 77).
     retryInMs: isAlone && !(isFree && stalled) ? retryDelay(outcome, job.tries, rules.retries) : null,

@@ -5,7 +5,7 @@ import { fault as systemFault } from '../../../drivers/system/faults.ts'
 import { faultsOf } from '../../../ports/errors.ts'
 import { portFault } from '../../../ports/faults.ts'
 import { fault } from '../../shared/faults.ts'
-import { judgeFault } from './outcomeOf.ts'
+import { judgeFault, refusedAsBusy } from './outcomeOf.ts'
 
 const outcome = (error: unknown, releaseRuns = true) => judgeFault(error, releaseRuns).outcome
 const saidBy = (code: string) => fault('PROVER_FAULT', { prover: code, said: '', words: '' })
@@ -37,6 +37,10 @@ test('attack 63: the name of a fault of ours in the mouth of a box, or bytes tha
 test('attack 432: a look that finds no room on a card has found it at work; a full proof has not', () => {
   expect(judgeFault(saidBy('OUT_OF_MEMORY'), true, 'light')).toMatchObject({ outcome: 'busy', code: 'OUT_OF_MEMORY' })
   expect(judgeFault(saidBy('OUT_OF_MEMORY'), true, 'full').outcome).toBe('unreachable')
+  for (const got of ['OUT_OF_MEMORY', 'GPU_BUSY'])
+    expect(refusedAsBusy({ code: 'REFUSED', detail: { got } })).toBe(true)
+  expect(refusedAsBusy({ code: 'REFUSED', detail: { got: 'PROVER_FAULT' } })).toBe(false)
+  expect(refusedAsBusy({ code: 'LATE_ROOT', detail: { got: 'GPU_BUSY' } })).toBe(false)
 })
 
 test('attack 80: busy is what says that a card or a box is busy, in the mouth of a prover too, and nothing else', () => {

@@ -76,6 +76,13 @@ export function kindOfError(error: unknown): string {
 /** Whether the fault may be that of our own release. */
 export const isOfRelease = (error: unknown): boolean => error instanceof TouchstoneError && error.fleet === 'release'
 
+/** Whoever rents a box may fill its cards: a look that finds no room has found them at work (attack 432). */
+const isTaken = (code: string): boolean => code === 'OUT_OF_MEMORY' || meansBusy(code)
+
+/** A prover that gave up because somebody else holds its cards. */
+export const refusedAsBusy = ({ code, detail }: Pick<Told, 'code' | 'detail'>): boolean =>
+  code === 'REFUSED' && isTaken(String(detail?.got))
+
 export interface JudgedFault {
   readonly outcome: Outcome
   readonly code: string
@@ -90,9 +97,7 @@ export function judgeFault(error: unknown, releaseRuns = true, kind: JobKind = '
   if (!(error instanceof TouchstoneError)) return { outcome: 'fault', code: 'UNEXPECTED', stalled: false }
   const { detail, blame, fleet } = error
   const said = fault.is(error, 'PROVER_FAULT') ? String(detail.prover) : detail.code
-  // Whoever rents a box may fill its cards: a look that finds no room has found them at work (attack 432).
-  const isFull = kind === 'light' && said === 'OUT_OF_MEMORY'
-  if (isFull || meansBusy(said)) return { outcome: 'busy', code: said, stalled: false }
+  if (kind === 'light' ? isTaken(said) : meansBusy(said)) return { outcome: 'busy', code: said, stalled: false }
   const stalled = fleet === 'stalled' || fleet === 'void'
   const told = (outcome: Outcome): JudgedFault => ({ outcome, code: detail.code, stalled })
   if (fleet === 'void' && kind === 'full') return told('void')

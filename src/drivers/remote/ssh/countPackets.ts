@@ -8,15 +8,22 @@ const PER_SECOND = 500
 const UNITS = { CHANNEL_WINDOW_ADJUST: 1, other: 5 }
 
 /** So small a piece of data costs more to take in than it says. A root has 49 bytes. */
-const SMALL_BYTES = 24
+const TINY_BYTES = 24
+
+/** Pieces of data of less than 1 KiB, whatever their channel: more than 32 devices with a packet for each root send. */
+const SMALL = { bytes: 1024, most: 100_000, perSecond: 1000 }
 
 /** Hears what the library tells of each packet; `onTooMany` is called when there were too many. */
 export function countPackets(onTooMany: () => void, nowMs: () => number): (told: string) => void {
   const sinceMs = nowMs()
-  let spent = 0
+  let [spent, small] = [0, 0]
   return (told) => {
-    spent = Math.max(0, spent + unitsOf(told))
-    if (spent > MOST + (PER_SECOND * (nowMs() - sinceMs)) / 1000) onTooMany()
+    const data = DATA.exec(told)?.[1]
+    const bytes = data === undefined ? null : Number(data)
+    if (bytes !== null && bytes < SMALL.bytes) small++
+    spent = Math.max(0, spent + (bytes === null ? unitsOf(told) : Math.max(0, 1 - bytes / TINY_BYTES)))
+    const seconds = (nowMs() - sinceMs) / 1000
+    if (spent > MOST + PER_SECOND * seconds || small > SMALL.most + SMALL.perSecond * seconds) onTooMany()
   }
 }
 
@@ -28,7 +35,5 @@ function unitsOf(told: string): number {
   // The server says what it has taken in of what we send: at most once for each packet.
   if (told.startsWith('Outbound: Sending CHANNEL_DATA')) return -UNITS.CHANNEL_WINDOW_ADJUST
   if (!told.startsWith('Inbound')) return 0
-  const bytes = DATA.exec(told)?.[1]
-  if (bytes !== undefined) return Math.max(0, 1 - Number(bytes) / SMALL_BYTES)
   return told.includes('CHANNEL_WINDOW_ADJUST') ? UNITS.CHANNEL_WINDOW_ADJUST : UNITS.other
 }
