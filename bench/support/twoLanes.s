@@ -53,6 +53,7 @@ vmovq qword ptr [kbuf+24], xmm3
 mov rdi, qword ptr [rdi+24]
 mov rax, 18446744073709518855
 1:
+.rept 2
 vpand xmm15, xmm0, xmm14
 vmovd ebx, xmm15
 andn ecx, eax, edx
@@ -107,60 +108,7 @@ vprolq xmm3, xmm3, 21
 vpaddq xmm3, xmm3, xmmword ptr [tables+32768+rcx]
 rorx r15, r15, 43
 add r15, qword ptr [tables+32768+rbx]
-vpand xmm15, xmm0, xmm14
-vmovd ebx, xmm15
-andn ecx, eax, edx
-vprolq xmm0, xmm0, 21
-vpaddq xmm0, xmm0, xmmword ptr [tables+rcx]
-andn ecx, eax, esi
-rorx rdx, rdx, 43
-add rdx, qword ptr [tables+rcx]
-andn ecx, eax, edi
-rorx rsi, rsi, 43
-add rsi, qword ptr [tables+rcx]
-mov ecx, dword ptr [kbuf+8]
-rorx rdi, rdi, 43
-add rdi, qword ptr [tables+rcx]
-andn ecx, eax, ebp
-vprolq xmm1, xmm1, 21
-vpaddq xmm1, xmm1, xmmword ptr [tables+rcx]
-vpand xmm15, xmm1, xmm14
-vmovd dword ptr [kbuf+8], xmm15
-andn ecx, eax, r8d
-rorx rbp, rbp, 43
-add rbp, qword ptr [tables+rcx]
-andn ecx, eax, r9d
-rorx r8, r8, 43
-add r8, qword ptr [tables+rcx]
-rorx r9, r9, 43
-add r9, qword ptr [tables+rbx]
-andn ebx, eax, r10d
-mov ecx, dword ptr [kbuf+16]
-rorx r10, r10, 43
-add r10, qword ptr [tables+32768+rcx]
-andn ecx, eax, r11d
-vprolq xmm2, xmm2, 21
-vpaddq xmm2, xmm2, xmmword ptr [tables+32768+rcx]
-vpand xmm15, xmm2, xmm14
-vmovd dword ptr [kbuf+16], xmm15
-andn ecx, eax, r12d
-rorx r11, r11, 43
-add r11, qword ptr [tables+32768+rcx]
-andn ecx, eax, r13d
-rorx r12, r12, 43
-add r12, qword ptr [tables+32768+rcx]
-andn ecx, eax, r14d
-rorx r13, r13, 43
-add r13, qword ptr [tables+32768+rcx]
-vpand xmm15, xmm3, xmm14
-vmovd ecx, xmm15
-rorx r14, r14, 43
-add r14, qword ptr [tables+32768+rcx]
-andn ecx, eax, r15d
-vprolq xmm3, xmm3, 21
-vpaddq xmm3, xmm3, xmmword ptr [tables+32768+rcx]
-rorx r15, r15, 43
-add r15, qword ptr [tables+32768+rbx]
+.endr
 dec dword ptr [kcnt]
 jnz 1b
 mov rax, [kptr]

@@ -1,12 +1,16 @@
 import type { HostTarget } from '../core/params/hostParts.ts'
 
-export interface Stretch {
+/** One lane of a walk. */
+export interface LaneOfWalk {
   readonly target: HostTarget
   /** Of the blocks; a processor has none. */
   readonly seed: Uint8Array
   readonly blocks: number
   readonly nonce: Uint8Array
   readonly lane: number
+}
+
+export interface Stretch extends LaneOfWalk {
   /** Where the lane stood before; null at its beginning. */
   readonly from: Uint8Array | null
   /** Where it stood after `steps` steps. */

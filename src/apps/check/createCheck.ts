@@ -2,7 +2,7 @@ import type { CheckSignature } from '../../core/bytes/ed25519.ts'
 import { fromHex } from '../../core/bytes/hex.ts'
 import { MAX_CERTIFICATE_BYTES, tooLarge } from '../../core/certificate/envelope.ts'
 import type { Checked } from '../../core/certificate/reportOfCheck.ts'
-import type { Revocations } from '../../core/certificate/signers.ts'
+import { type Revocations, revocationSchema } from '../../core/certificate/signers.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { parseClaim } from '../../core/identify/parseClaim.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
@@ -56,7 +56,7 @@ export const createCheck =
       catalogue,
       claim: options.claim === undefined ? undefined : claimOf(options.claim, catalogue),
       trusted: [...keysOf('trust', options.trust), ...required],
-      revocations: options.revocations ?? [],
+      revocations: revocationsOf(options.revocations),
       threshold: numberOf('leastSigners', options.leastSigners ?? 1, 1),
       required,
       prover: options.prover === undefined ? null : keyOf('prover', options.prover),
@@ -115,6 +115,12 @@ function claimOf(text: string, catalogue: Catalogue): string {
 function numberOf(name: string, value: number, least = 0): number {
   if (Number.isFinite(value) && value >= least) return value
   throw new TypeError(`${name} is not a number of ${least} or more`)
+}
+
+function revocationsOf(given: Revocations = []): Revocations {
+  const read = revocationSchema.shape.keys.safeParse(given)
+  if (!read.success) throw new TypeError('revocations are not the keys of a revoked.json')
+  return read.data
 }
 
 function bytesOf(file: Uint8Array | string): GivenFile {

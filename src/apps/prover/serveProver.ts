@@ -3,7 +3,7 @@ import type { Signer } from '../../core/bytes/ed25519.ts'
 import { encodeInventory, type OwnInventory } from '../../core/inventory/inventory.ts'
 import { decodeChallenge, readyMessage } from '../../core/proof/challenge.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
-import { type Answer, type HostOrder, ORDERS, type Order } from '../../core/wire/messages.ts'
+import { type Answer, type HostOrder, isHostOrder, ORDERS, type Order } from '../../core/wire/messages.ts'
 import type { Device } from '../../ports/device.ts'
 import type { HostLanes } from '../../ports/hostLanes.ts'
 import { fault } from '../shared/faults.ts'
@@ -125,7 +125,7 @@ async function* ordersOf(
     try {
       for await (const chunk of input) {
         for (const message of decoder.push(chunk) as Iterable<Order>)
-          if (message.type === 'store' || message.type === 'walk' || message.type === 'halt') onHost(message)
+          if (isHostOrder(message)) onHost(message)
           else queue.push(message)
         if (queue.length > MAX_WAITING) throw wrongOrder('too many orders at once')
         wake()

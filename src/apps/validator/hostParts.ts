@@ -52,7 +52,7 @@ const MARKS = 16
  * Stretches that are walked again: for a CPU four times the marks of a lane, so that lanes with one cut each escape in
  * 1.8 % of cases at most, however many marks they made.
  */
-const checksOf = (part: HostPart['part'], { marks }: Walk): number => (part === 'cpu' ? 4 * Math.max(...marks) : 8)
+const checksOf = ({ target, marks }: Walk): number => (target === 'cpu' ? 4 * Math.max(...marks) : 8)
 
 /** Disks want several reads at once. */
 const DISK_LANES = 16
@@ -60,7 +60,6 @@ const DISK_LANES = 16
 const GIB = 2 ** 30
 
 interface Stored {
-  readonly target: HostTarget
   readonly seed: Uint8Array
   readonly blocks: number
   readonly pastCache: boolean
@@ -157,7 +156,7 @@ export class HostParts {
   async check(collected: readonly Collected[]): Promise<readonly HostPart[]> {
     const parts: HostPart[] = []
     for (const { nothing, shown, walk } of collected) {
-      const problem = walk && (await this.#wrongMark(nothing.part, walk))
+      const problem = walk && (await this.#wrongMark(walk))
       parts.push({ ...nothing, ...(problem ? { problem } : shown) })
     }
     return parts
@@ -236,7 +235,7 @@ export class HostParts {
     const seed = this.#deps.randomness.bytes(32)
     const { answer } = await this.#ask({ type: 'store', target, seed, blocks, lanes }, withinMs)
     if (answer.type !== 'stored') throw unexpected(answer.type)
-    return { target, seed, blocks, pastCache: answer.pastCache }
+    return { seed, blocks, pastCache: answer.pastCache }
   }
 
   /** The clock runs from the nonce to the marks; nothing is subtracted for the way there and back. */
@@ -271,12 +270,12 @@ export class HostParts {
   }
 
   /** Walks random stretches of the lanes again, each from mark to mark; the first that leads elsewhere. */
-  async #wrongMark(part: HostPart['part'], { stored, walked, lanes }: CountedWalk): Promise<HostProblem | null> {
-    const { target, seed, blocks } = stored
-    const { nonce, stride: steps } = walked
+  async #wrongMark({ stored, walked, lanes }: CountedWalk): Promise<HostProblem | null> {
+    const { seed, blocks } = stored
+    const { target, nonce, stride: steps } = walked
     const { checker, randomness, signal } = this.#deps
     const places = lanes.flatMap((lane) => Array.from({ length: walked.marks[lane]! }, (_, mark) => ({ lane, mark })))
-    const asked = drawn(places, checksOf(part, walked), randomness)
+    const asked = drawn(places, checksOf(walked), randomness)
     const stretches = asked.map(({ lane, mark }) => {
       const marks = walked.lanes[lane]!
       const markAt = (index: number) => marks.subarray(index * MARK_BYTES, (index + 1) * MARK_BYTES)

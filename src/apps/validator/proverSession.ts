@@ -2,7 +2,15 @@ import { decodeJson } from '../../core/bytes/decodeJson.ts'
 import { DecodeError } from '../../core/bytes/reader.ts'
 import { details } from '../../core/inventory/inventory.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
-import { ANSWERS, type Answer, type HostAnswer, type HostOrder, type Order } from '../../core/wire/messages.ts'
+import {
+  ANSWERS,
+  type Answer,
+  type HostAnswer,
+  type HostOrder,
+  isHostAnswer,
+  isHostOrder,
+  type Order,
+} from '../../core/wire/messages.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ProverEnd, ProverProcess } from '../../ports/remoteBox.ts'
 import { within } from '../shared/within.ts'
@@ -151,16 +159,19 @@ export class ProverSession {
   }
 
   #arrive(answer: Answer, atUs: number): void {
-    const isOfHost = answer.type === 'stored' || answer.type === 'walked' || answer.type === 'unable'
-    if (answer.type === 'telemetry') this.#boundUnasked(atUs)
-    // Each takes 50 times the time of another message (attack 429).
-    if (isOfHost && --this.#hostOrders < 0) throw unasked()
-    if (isOfHost) this.#onHost?.({ answer, atUs })
-    else if (answer.type !== 'telemetry') this.#queue.push({ kind: 'answer', answer, atUs })
-    else if (this.#telemetryBytes + answer.sample.length < MAX_TELEMETRY_BYTES) {
-      this.#telemetryBytes += answer.sample.length + TELEMETRY_OVERHEAD_BYTES
-      this.#telemetry.push({ device: answer.device, sample: answer.sample })
-    }
+    if (isHostAnswer(answer)) {
+      // Each takes 50 times the time of another message (attack 429).
+      if (--this.#hostOrders < 0) throw unasked()
+      this.#onHost?.({ answer, atUs })
+    } else if (answer.type === 'telemetry') this.#keepTelemetry(answer, atUs)
+    else this.#queue.push({ kind: 'answer', answer, atUs })
+  }
+
+  #keepTelemetry({ device, sample }: { readonly device: number; readonly sample: Uint8Array }, atUs: number): void {
+    this.#boundUnasked(atUs)
+    if (this.#telemetryBytes + sample.length >= MAX_TELEMETRY_BYTES) return
+    this.#telemetryBytes += sample.length + TELEMETRY_OVERHEAD_BYTES
+    this.#telemetry.push({ device, sample })
   }
 
   /** What nobody waits for is not held back by the line, and every message takes the time of all boxes we talk to. */
@@ -178,8 +189,6 @@ export class ProverSession {
 }
 
 const unasked = () => new DecodeError('more messages than anyone asked for')
-
-const isHostOrder = ({ type }: Order): boolean => type === 'store' || type === 'walk' || type === 'halt'
 
 /** Attack 147. 32 devices tell of themselves twice a second each: four times as much, and what a slow line held up. */
 const UNASKED_PER_SECOND = 256

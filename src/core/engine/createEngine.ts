@@ -2,7 +2,7 @@ import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import type { TileEngine } from '../proof/tileEngine.ts'
 import { ENGINE_BYTES, engineOn } from './engineOn.ts'
 import { alignUp, type WasmKernels } from './kernels.ts'
-import { WASM_PAGE_BYTES, type WasmMemory, webAssembly } from './webAssembly.ts'
+import { growTo, type WasmMemory, webAssembly } from './webAssembly.ts'
 
 /**
  * The faster of two engines, where this world runs it and its tiles are the same: relaxed SIMD leaves open whether a product
@@ -31,7 +31,6 @@ export async function createEngine(wasmBytes: Uint8Array): Promise<TileEngine> {
   const module = await webAssembly.compile(wasmBytes)
   const { exports: kernels } = await webAssembly.instantiate<WasmKernels & { readonly memory: WasmMemory }>(module, {})
   const start = alignUp(kernels.__heap_base.value, 64)
-  const missing = start + ENGINE_BYTES - kernels.memory.buffer.byteLength
-  if (missing > 0) kernels.memory.grow(Math.ceil(missing / WASM_PAGE_BYTES))
+  growTo(kernels.memory, start + ENGINE_BYTES)
   return engineOn(kernels, kernels.memory.buffer, start)
 }

@@ -24,3 +24,9 @@ declare const WebAssembly: WebAssemblyApi
 export const webAssembly = WebAssembly
 
 export const WASM_PAGE_BYTES = 65536
+
+/** So that the memory reaches up to `end`. */
+export function growTo(memory: WasmMemory, end: number): void {
+  const missing = end - memory.buffer.byteLength
+  if (missing > 0) memory.grow(Math.ceil(missing / WASM_PAGE_BYTES))
+}

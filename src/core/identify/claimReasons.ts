@@ -104,7 +104,7 @@ const SENTENCES: Readonly<Record<ClaimCode, (reason: ClaimReason) => string>> = 
   NOTHING_MEASURED: () => 'nothing was measured to compare with',
   NOT_SHOWN: ({ precision, got, expected, model }) =>
     `${precision} was not shown at the speed of a ${model}: ${tera(got)} T/s of at least ${tera(expected)}`,
-  NOT_KEPT_UP: ({ precision, model }) => `it kept up in ${precision}, for which a ${model} has no unit`,
+  NOT_KEPT_UP: ({ precision, model }) => `it was sustained in ${precision}, which a ${model} has no unit for`,
   MEMORY_NOT_RUN: () => 'the memory part was not run',
   MEMORY_NOT_SHOWN: ({ got, expected, model }) =>
     `the memory of a ${model} was not shown: ${giga(got)} GB held of at least ${giga(expected)}; free it and verify again`,

@@ -238,6 +238,8 @@ export type HostOrder = Said<typeof HOST_ORDERS>
 /** From prover to validator. Hostile until decoded, and then still only a claim. */
 export type Answer = Said<typeof ALL_ANSWERS>
 export type HostAnswer = Said<typeof HOST_ANSWERS>
+export const isHostOrder = (order: Order): order is HostOrder => order.type in HOST_ORDERS
+export const isHostAnswer = (answer: Answer): answer is HostAnswer => answer.type in HOST_ANSWERS
 export type WorkOrderMessage = Said<typeof WORK_ORDERS>
 /** Whoever works may give up too. */
 export type WorkAnswer = Said<typeof WORK_ANSWERS & Pick<typeof ALL_ANSWERS, 'fault'>>

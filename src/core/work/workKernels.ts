@@ -1,5 +1,5 @@
 import { alignUp, type Pointer } from '../engine/kernels.ts'
-import { WASM_PAGE_BYTES, type WasmMemory, webAssembly } from '../engine/webAssembly.ts'
+import { growTo, type WasmMemory, webAssembly } from '../engine/webAssembly.ts'
 import { FIELD_OPS, type FieldKernels } from './fieldKernels.ts'
 import type { KindKernels } from './kernels/kindKernels.ts'
 import type { MoveKernels } from './kernels/moveKernels.ts'
@@ -128,8 +128,7 @@ export async function createWorkKernels(wasmBytes: Uint8Array): Promise<OwnedWor
     (...args) =>
       exports[name](0, ...args)
   const memory = (bytes: number): ArrayBuffer => {
-    const missing = free + bytes - exports.memory.buffer.byteLength
-    if (missing > 0) exports.memory.grow(Math.ceil(missing / WASM_PAGE_BYTES))
+    growTo(exports.memory, free + bytes)
     return exports.memory.buffer
   }
   return {

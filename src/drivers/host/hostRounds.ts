@@ -1,6 +1,6 @@
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { alignUp, type Pointer } from '../../core/engine/kernels.ts'
-import { WASM_PAGE_BYTES, type WasmMemory, webAssembly } from '../../core/engine/webAssembly.ts'
+import { growTo, type WasmMemory, webAssembly } from '../../core/engine/webAssembly.ts'
 import { HOST_TABLE_BYTES, MARK_BYTES } from '../../core/params/hostParts.ts'
 import { chooseKernels, type NativeLibrary } from '../system/chooseKernels.ts'
 import { readKernel } from '../system/kernelFiles.ts'
@@ -36,8 +36,7 @@ export async function wasmRounds(wasm: Uint8Array): Promise<Rounds> {
   const { exports } = await webAssembly.instantiate<WasmRounds>(await webAssembly.compile(wasm), {})
   const table = alignUp(exports.__heap_base.value, MARK_BYTES)
   const state = table + HOST_TABLE_BYTES
-  const missing = state + MARK_BYTES - exports.memory.buffer.byteLength
-  if (missing > 0) exports.memory.grow(Math.ceil(missing / WASM_PAGE_BYTES))
+  growTo(exports.memory, state + MARK_BYTES)
   const bytes = new Uint8Array(exports.memory.buffer)
   return (at, words, rounds) => {
     bytes.set(words, table)

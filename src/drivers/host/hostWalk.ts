@@ -8,7 +8,7 @@ import {
   HOST_TABLE_TAG,
   ROUNDS_PER_STEP,
 } from '../../core/params/hostParts.ts'
-import type { Stretch } from '../../ports/walkChecker.ts'
+import type { LaneOfWalk, Stretch } from '../../ports/walkChecker.ts'
 import type { Rounds } from './hostRounds.ts'
 
 /** §12. Any block alone, at about the speed of a disk: SHAKE128 has to be squeezed from its beginning. */
@@ -54,7 +54,7 @@ export function laneOfRounds(rounds: Rounds, nonce: Uint8Array, lane: number): S
 
 /** A lane over blocks. */
 const laneOverBlocks =
-  ({ seed, blocks, nonce, lane }: Omit<Stretch, 'from' | 'to' | 'steps'>): Steps =>
+  ({ seed, blocks, nonce, lane }: LaneOfWalk): Steps =>
   (from, steps) => {
     const start = laneStart(nonce, lane)
     let at = from
@@ -63,7 +63,7 @@ const laneOverBlocks =
   }
 
 /** Where a lane leads by the specification alone. */
-export const laneOf = (task: Omit<Stretch, 'from' | 'to' | 'steps'>, rounds: Rounds): Steps =>
+export const laneOf = (task: LaneOfWalk, rounds: Rounds): Steps =>
   task.target === 'cpu' ? laneOfRounds(rounds, task.nonce, task.lane) : laneOverBlocks(task)
 
 /** Whether a stretch leads where it says. */
