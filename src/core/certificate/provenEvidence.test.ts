@@ -8,6 +8,7 @@ import { signerFrom } from '../bytes/ed25519.ts'
 import { toHex } from '../bytes/hex.ts'
 import { sha256 } from '../bytes/sha256.ts'
 import { toInstant, toMillis } from '../units/instants.ts'
+import { PLAIN_HASHER } from '../work/engineRun.ts'
 import { describeEvidence, MOST_PROVEN_BYTES } from '../work/evidenceBehind.ts'
 import type { ProvenStep } from '../work/methods/step/provenWork.ts'
 import type { WorkOp } from '../work/ops/shapes.ts'
@@ -15,6 +16,7 @@ import type { Ops } from '../work/program.ts'
 import { PROVEN_TYPE, type Receipt, stateReceipt, WORK_TYPE } from '../work/receipt.ts'
 import { decodeProven, encodeProven } from '../work/receiptBytes.ts'
 import { patchRunner } from '../work/runPatch.ts'
+import { neededOfWork } from '../work/work.ts'
 import { type ExactEngine, engineOnOwned, hasherOn, stepEngineOnOwned } from '../work/workEngine.ts'
 import { createWorkKernels, type WorkKernels } from '../work/workKernels.ts'
 import { EXACT_OPS } from '../work/workOps.ts'
@@ -97,7 +99,8 @@ test('a receipt with proven transitions holds, tells which and how surely, and i
   const found = await checked(issueReceipt(honest, watcher))
   expect(found).toMatchObject({ kind: 'receipt', problem: null, doubts: [] })
   const { figures } = found as Extract<typeof found, { kind: 'receipt' }>
-  expect(figures).toMatchObject({ transitions: 3, drawnSegments: 4, liveShare: 1, credited: figures.operations })
+  expect(figures).toMatchObject({ transitions: 3, drawnSegments: 4, liveShare: 1 })
+  expect(figures.credited).toBe(neededOfWork(smallDecoder('gpt', 3)(PLAIN_HASHER).work))
   expect(figures.proven).toMatchObject({ products: 'shared' })
   expect(figures.proven!.transitions).toHaveLength(2)
   expect(figures.proven!.log2Error).toBeLessThan(-100)

@@ -9,7 +9,7 @@ import { saidHash } from './methods/step/rest.ts'
 import type { Receipt } from './receipt.ts'
 import { linksOf } from './stateChain.ts'
 import { endsOf, stepEnds, tracedSegment, traceRoot } from './trace.ts'
-import { operationsOfWork, type Work } from './work.ts'
+import { neededOfWork, operationsOfWork, type Work } from './work.ts'
 import type { WorkProblem } from './workProblems.ts'
 
 /** What a receipt shows once every drawn patch was recomputed. */
@@ -87,7 +87,7 @@ export function checkReceipt<K>(
   const proven = receipt.proven ? checkSteps(receipt.proven, steps.map(drawnStep)) : null
   if (proven && 'code' in proven) return refused(proven)
   const liveShare = Math.min(live.share, work.isIndependent ? 1 : newStates(receipt))
-  const credited = creditedOperations(operations, liveShare)
+  const credited = creditedOperations(neededOfWork(work), liveShare)
   const drawn = { drawnSegments: traced.length, patches, proven }
   return { problem: null, figures: { ...figures, ...drawn, liveShare, credited } }
 }

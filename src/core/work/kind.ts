@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { Program } from './program.ts'
+import type { Counted, Program } from './program.ts'
 import type { TensorShape } from './tensor.ts'
 
 /** Products of a card that a work may be made of, as Proof of GPU calls them. */
@@ -44,7 +44,7 @@ export interface Kind<P> {
    */
   alike?(parameters: P, transition: number): number
   /** W3.6, where transitions differ: which are counted, and how often each, so that all of them are. */
-  counted?(parameters: P, transitions: number): readonly (readonly [transition: number, times: number])[]
+  counted?(parameters: P, transitions: number): readonly Counted[]
   /**
    * W12.3. The same work with one of the sequences that a transition takes, where these know nothing of each other but for
    * sums over all of them; and how many there are. Null, or without it: nothing of the kind.

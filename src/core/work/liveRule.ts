@@ -32,6 +32,6 @@ export class LiveRule<K> {
   }
 }
 
-/** Operations that are credited, of those that the definition counts. */
-export const creditedOperations = (operations: number, liveShare: number): number =>
-  liveShare < LEAST_LIVE_SHARE ? 0 : Math.floor(operations * liveShare)
+/** Operations that are credited, of those that a state depends on. */
+export const creditedOperations = (needed: number, liveShare: number): number =>
+  liveShare < LEAST_LIVE_SHARE ? 0 : Math.floor(needed * liveShare)

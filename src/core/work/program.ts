@@ -12,7 +12,18 @@ export interface Step {
   readonly isChoke?: boolean
   /** W3.8. The part of the batch it belongs to, where the specification divides it; none after the parts are joined. */
   readonly shard?: number
+  /** W4.5. Of its operations, what the next state or a figure depends on; all of them where it is left out. */
+  readonly needed?: Needed
 }
+
+/** Shares of operations: those that are always needed, and those for sequences of which the transition asks something. */
+export interface Needed {
+  readonly always: number
+  readonly asked: number
+}
+
+/** W3.6. A transition that stands for others: for how many, and for how many in what it asks of all sequences (W4.5). */
+export type Counted = readonly [transition: number, times: number, asked?: number]
 
 /** What a transition does: from tensors that are there (state, given inputs) to those of the next state. */
 export interface Program {
@@ -110,6 +121,14 @@ const isSane = (shape: TensorShape): boolean =>
 /** Operations of a whole program, by the definition of its steps. */
 export const operationsOf = <K>(ops: Ops<K>, { steps, shaped }: ShapedProgram): number =>
   steps.reduce((sum, { op }, at) => sum + ops[op]!.operations(shaped[at]!), 0)
+
+/** W4.5. Those of them that a state depends on, so many times: whoever works may leave out the others. */
+export const neededOf = <K>(ops: Ops<K>, { steps, shaped }: ShapedProgram, times = 1, asked = times): number =>
+  steps.reduce((sum, { op, needed = ALL }, at) => {
+    return sum + (needed.always * times + needed.asked * asked) * ops[op]!.operations(shaped[at]!)
+  }, 0)
+
+const ALL: Needed = { always: 1, asked: 0 }
 
 /** For each step, the tensors that nothing reads afterwards: their memory is free. */
 export function lastUses({ steps, after, statistics, there }: Program): readonly (readonly string[])[] {

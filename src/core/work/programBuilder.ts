@@ -1,5 +1,5 @@
 import type { Numbers } from './op.ts'
-import type { Program, Step } from './program.ts'
+import type { Needed, Program, Step } from './program.ts'
 import type { TensorShape } from './tensor.ts'
 
 /** Writes a program step by step. Names of tensors follow from where they are made, so that everybody makes the same. */
@@ -9,6 +9,7 @@ export class ProgramBuilder {
   readonly #names = new Map<string, number>()
   /** Steps from here on belong to this shard; null: to none. */
   shard: number | null = null
+  #needed: Needed | null = null
 
   /** A tensor that is there before the first step. */
   there(name: string, shape: TensorShape): string {
@@ -28,9 +29,22 @@ export class ProgramBuilder {
     const count = (this.#names.get(name) ?? 0) + 1
     this.#names.set(name, count)
     const output = `${name}#${count}`
-    const marks = { ...(isChoke ? { isChoke } : {}), ...(this.shard === null ? {} : { shard: this.shard }) }
+    const marks = {
+      ...(isChoke ? { isChoke } : {}),
+      ...(this.shard === null ? {} : { shard: this.shard }),
+      ...(this.#needed === null ? {} : { needed: this.#needed }),
+    }
     this.#steps.push({ op, inputs, outputs: [output], numbers, ...marks })
     return output
+  }
+
+  /** Of the steps that are written meanwhile a state depends on so much alone (W4.5); null: on all of it. */
+  needed<T>(needed: Needed | null, write: () => T): T {
+    const before = this.#needed
+    this.#needed = needed
+    const written = write()
+    this.#needed = before
+    return written
   }
 
   /** A number of its own for each rounded tensor, in the order they are made. */

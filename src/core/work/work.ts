@@ -1,7 +1,15 @@
 import { equalBytes } from '../bytes/bytes.ts'
 import { fromHex } from '../bytes/hex.ts'
 import type { Kind, Turn, Unit } from './kind.ts'
-import { type Ops, operationsOf, type Program, type ShapedProgram, shapeProgram } from './program.ts'
+import {
+  type Counted,
+  neededOf,
+  type Ops,
+  operationsOf,
+  type Program,
+  type ShapedProgram,
+  shapeProgram,
+} from './program.ts'
 import { requireThat } from './refusals.ts'
 import { workIdOf } from './stateChain.ts'
 import { outsideFault, type TensorShape, tensorBytes } from './tensor.ts'
@@ -34,7 +42,7 @@ export interface Work<K> {
   /** Ends of the segments; segment i ends with transition ends[i]. */
   readonly ends: readonly number[]
   /** Where transitions differ, which are counted and how often; null where the first stands for all. */
-  readonly counted: readonly (readonly [transition: number, times: number])[] | null
+  readonly counted: readonly Counted[] | null
   begin(): ShapedProgram
   /** As a kind's: the first of the transitions that this one is like. */
   alike(number: number): number
@@ -141,9 +149,19 @@ export function segmentPrograms<K>(work: Work<K>, segment: number): readonly Sha
   return Array.from({ length: work.ends[segment]! - from }, (_, i) => work.transition(from + i + 1))
 }
 
+type Count = (program: ShapedProgram, times: number, asked?: number) => number
+
 /** W3.6. Of all transitions: as many as the first has, and no more for the last than it has left to do (attack 159). */
-export function operationsOfWork<K>({ ops, spec: { transitions }, transition, counted }: Work<K>): number {
-  if (counted) return counted.reduce((sum, [number, times]) => sum + times * operationsOf(ops, transition(number)), 0)
-  const [each, last] = [1, transitions].map((number) => operationsOf(ops, transition(number))) as [number, number]
+function overTransitions<K>({ spec: { transitions }, transition, counted }: Work<K>, count: Count): number {
+  if (counted) return counted.reduce((sum, [number, ...times]) => sum + count(transition(number), ...times), 0)
+  const [each, last] = [1, transitions].map((number) => count(transition(number), 1)) as [number, number]
   return each * (transitions - 1) + Math.min(each, last)
 }
+
+/** By the definition of the work, all transitions. */
+export const operationsOfWork = <K>(work: Work<K>): number =>
+  overTransitions(work, (program, times) => times * operationsOf(work.ops, program))
+
+/** W4.5. Those that are credited where all of it is live: no more than a state depends on (attack 436). */
+export const neededOfWork = <K>(work: Work<K>): number =>
+  Math.floor(overTransitions(work, (...counted) => neededOf(work.ops, ...counted)))

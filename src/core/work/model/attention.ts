@@ -1,4 +1,5 @@
 import { bitsOf } from '../ops/shapes.ts'
+import type { Needed } from '../program.ts'
 import type { ProgramBuilder } from '../programBuilder.ts'
 import { MASK } from '../workKernels.ts'
 import { type Quantised, quantised, type Rounding, roundedByChance, scalesAsRow } from './layers.ts'
@@ -41,11 +42,22 @@ function headRows(p: ProgramBuilder, shape: Heads, heads: number, x: string): Qu
 
 const factorOf = ({ size }: Heads): number => bitsOf(1 / Math.sqrt(size))
 
-/** W2.8. Every query sees the keys up to its own; exponentials over the whole row, the values by them, then their sum. */
-export function attend(p: ProgramBuilder, shape: Heads, { q, k, v }: Record<'q' | 'k' | 'v', string>): Attended {
+/** W4.5. Of scores of every query with every key, those that are not above the diagonal. */
+const belowDiagonal = ({ tokens }: Heads): Needed => ({ always: (tokens + 1) / (2 * tokens), asked: 0 })
+
+/**
+ * W2.8. Every query sees the keys up to its own; exponentials over the whole row, the values by them, then their sum.
+ * `needed`: of the queries, where only the last of a sequence are (W4.5).
+ */
+export function attend(
+  p: ProgramBuilder,
+  shape: Heads,
+  { q, k, v }: Record<'q' | 'k' | 'v', string>,
+  needed: Needed | null = null,
+): Attended {
   const { sequences, tokens, heads, keyHeads, size } = shape
   const of = {
-    q: headRows(p, shape, heads, q),
+    q: p.needed(needed, () => headRows(p, shape, heads, q)),
     k: headRows(p, shape, keyHeads, k),
     v: headRows(p, shape, keyHeads, v),
   }
@@ -53,12 +65,17 @@ export function attend(p: ProgramBuilder, shape: Heads, { q, k, v }: Record<'q' 
   const batch = { batch: sequences * heads, shared }
   // Keys and values of one head serve all tokens of the heads that share it.
   const rowsEach = tokens * shared
-  const sums = p.step('product', [of.q.q, of.k.q], { ...batch, mask: MASK.result })
-  const scales = queryScales(p, shape, of.q)
-  const scores = p.step('dequantise', [sums, scales, scalesAsRow(p, of.k, tokens)], { hasColumns: 1, rowsEach })
+  // The last query of a sequence sees all of its keys, and half of the product is counted.
+  const seen = needed ?? belowDiagonal(shape)
+  const sums = p.needed(needed && { ...needed, asked: 2 * needed.asked }, () =>
+    p.step('product', [of.q.q, of.k.q], { ...batch, mask: MASK.result }),
+  )
+  const scales = p.needed(needed, () => queryScales(p, shape, of.q))
+  const columns = scalesAsRow(p, of.k, tokens)
+  const scores = p.needed(seen, () => p.step('dequantise', [sums, scales, columns], { hasColumns: 1, rowsEach }))
   const fold = scalesAsRow(p, of.v, tokens)
   const values = p.step('transpose', [of.v.q], { batch: sequences * keyHeads })
-  const weighed = weigh(p, { scores, fold, values, rowsEach }, batch, { period: tokens })
+  const weighed = p.needed(seen, () => weigh(p, { scores, fold, values, rowsEach }, batch, { period: tokens }))
   return { out: p.step('joinHeads', [weighed.rows], { tokens, heads, size }), ...of, scales, ...weighed }
 }
 
@@ -103,16 +120,18 @@ export function attendBackward(
   const dy = { ...roundedByChance(p, rounding, dRows, null), rows: q.rows, width: size }
   const dot = p.step('rowDot', [dRows, rows])
   const inner = p.step('product', [dy.q, v.q], { batch, mask: MASK.result })
-  const dShares = p.step('dequantise', [inner, dy.scales, scalesAsRow(p, v, tokens)], { hasColumns: 1, rowsEach })
-  const dScores = p.step('exponentialBackward', [weights, dShares, dot], { period: tokens })
+  const among = <T>(write: () => T): T => p.needed(belowDiagonal(shape), write)
+  const columns = scalesAsRow(p, v, tokens)
+  const dShares = among(() => p.step('dequantise', [inner, dy.scales, columns], { hasColumns: 1, rowsEach }))
+  const dScores = among(() => p.step('exponentialBackward', [weights, dShares, dot], { period: tokens }))
   const keyScales = p.step('scale', [k.scales], { factor: factorOf(shape) })
   const shared = (of: string) => p.step('divideRows', [of, total])
   const into = (left: string, right: Quantised, fold: string): string => {
-    const rounded = roundedByChance(p, rounding, left, p.step('reshape', [fold], { width: tokens }), {
-      rowsEach,
-      piece: HEAD_PIECE,
+    const folds = p.step('reshape', [fold], { width: tokens })
+    return among(() => {
+      const rounded = roundedByChance(p, rounding, left, folds, { rowsEach, piece: HEAD_PIECE })
+      return p.step('productPieces', [rounded.q, rounded.scales, turn(right.q)], { batch, piece: HEAD_PIECE })
     })
-    return p.step('productPieces', [rounded.q, rounded.scales, turn(right.q)], { batch, piece: HEAD_PIECE })
   }
   return {
     q: join(shared(into(dScores, k, keyScales))),

@@ -8,12 +8,12 @@ import { toHex } from '../../../bytes/hex.ts'
 import { sha256 } from '../../../bytes/sha256.ts'
 import { checkReceipt } from '../../checkReceipt.ts'
 import { EngineRun } from '../../engineRun.ts'
-import { operationsOf } from '../../program.ts'
+import { neededOf, operationsOf } from '../../program.ts'
 import { proveWork } from '../../proveWork.ts'
 import { WorkRefusal } from '../../refusals.ts'
 import { replayWork } from '../../replayWork.ts'
 import { patchRunner } from '../../runPatch.ts'
-import { operationsOfWork, type Work } from '../../work.ts'
+import { neededOfWork, operationsOfWork, type Work } from '../../work.ts'
 import { engineOnOwned, hasherOn } from '../../workEngine.ts'
 import { createWorkKernels, type WorkKernels } from '../../workKernels.ts'
 import { EXACT_OPS } from '../../workOps.ts'
@@ -97,8 +97,52 @@ describe('a receipt', () => {
     const { work } = honest
     const each = Array.from({ length: work.spec.transitions }, (_, i) => operationsOf(work.ops, work.transition(i + 1)))
     expect(operationsOfWork(work)).toBe(each.reduce((sum, operations) => sum + operations, 0))
+    const lengths = byName('llama').prompts.map(({ length }) => length)
+    const asked = (turn: number) => lengths.filter((length) => length <= lengths.at(-1)! + turn).length / lengths.length
+    const needed = each.map((_, turn) => neededOf(work.ops, work.transition(turn + 1), 1, asked(turn)))
+    const sum = needed.reduce((all, operations) => all + operations, 0)
+    expect(Math.abs(neededOfWork(work) - sum)).toBeLessThan(1)
+  })
+
+  test('attack 436: is credited for no row of a product that a device may leave out', async () => {
+    const { state, work } = honest
+    const lazily = lazy(byName('llama'))
+    const { leftOut } = lazily
+    expect(lazily.state).toEqual(state)
+    const { figures } = checked(await prove(work, honest))
+    expect(figures.credited).toBe(neededOfWork(work))
+    expect(leftOut).toBeGreaterThan(0)
+    expect(figures.credited).toBeLessThanOrEqual(figures.operations - leftOut)
   })
 })
+
+/** Of the last layer and the head it makes only the rows that a token is chosen from; what it leaves out is another number. */
+function lazy(vector: InferenceVector) {
+  const { work, given } = tinyInference(vector, hasher)
+  const lengths = vector.prompts.map(({ length }) => length)
+  const products = work.transition(1).steps.filter(({ op }) => op === 'product').length
+  const honest = work.ops.product!
+  let [calls, leftOut] = [0, 0]
+  const run: typeof honest.run = (kernels, places) => {
+    const fault = honest.run(kernels, places)
+    const [turn, at] = [Math.floor(calls / products), calls++ % products]
+    // o, gate, up and down of the last layer, and the head.
+    if (at < products - 5) return fault
+    const [{ at: begin, shape }] = places.outputs as [(typeof places.outputs)[0]]
+    const period = shape.rows / lengths.length
+    for (let row = 0; row < shape.rows; row++) {
+      const isLast = row % period === period - 1
+      if (isLast && lengths[Math.floor(row / period)]! <= lengths.at(-1)! + turn) continue
+      worker.view(begin + row * shape.width * 4, shape.width * 4).fill(1)
+      leftOut += 2 * shape.width * places.inputs[0]!.shape.width
+    }
+    return fault
+  }
+  const ops = { ...work.ops, product: { ...honest, run } }
+  const engine = new EngineRun<WorkKernels>(worker, { ...work, ops }, given, hasher)
+  runWhole(work, engine, () => false)
+  return { state: [...work.state.keys()].map((name) => engine.read(name)), leftOut }
+}
 
 /** Ops that do something else, here and there. */
 const cheating = (work: Work<WorkKernels>, op: string, wrong: (out: Uint8Array, call: number) => void) => {

@@ -2,12 +2,12 @@ import * as z from 'zod'
 import { words32 } from '../../../bytes/bytes.ts'
 import type { Kind, Turn } from '../../kind.ts'
 import { floatOf } from '../../ops/shapes.ts'
-import type { Program } from '../../program.ts'
+import type { Counted, Program } from '../../program.ts'
 import { ProgramBuilder } from '../../programBuilder.ts'
 import { requireThat } from '../../refusals.ts'
 import type { TensorShape } from '../../tensor.ts'
 import { cacheParts, cacheTensors } from './cache.ts'
-import { InferencePass } from './pass.ts'
+import { ASKED, InferencePass } from './pass.ts'
 import { modelSchema, modelTensors } from './weights.ts'
 
 const MAX_SEQUENCES = 1024
@@ -73,9 +73,9 @@ function transition(said: InferenceParameters, { transition: number, seed }: Tur
   const next = span.place + span.tokens
   const read = p.step('cut', ['tokens'], { column: span.place, columns: span.tokens, width: 1 })
   const pass = new InferencePass(p, model, { sequences, ...span })
-  const logits = chosenBy(p, said, pass.logits(read), next, seed)
-  const chosen = p.step('argmax', [logits], {}, { isChoke: true })
+  const logits = pass.logits(read)
   const row = lengths.filter((length) => length > next).length
+  const chosen = p.needed(ASKED, () => p.step('argmax', [chosenBy(p, said, logits, next, seed)], {}, { isChoke: true }))
   const tokens = p.step('put', ['tokens', chosen], { row, column: next }, { isChoke: true })
   const column = Math.max(0, next + 1 - shown)
   const figures =
@@ -120,6 +120,26 @@ function areNumbers(bytes: Uint8Array, arePositive: boolean): boolean {
   return true
 }
 
+/**
+ * One token more costs as much more every time: the second transition and the last stand for all between. What is done for
+ * the next token of a sequence counts where its prompt is over (W4.5): between those two by how near it is to each.
+ */
+function countedOf({ lengths, total }: InferenceParameters, transitions: number): Counted[] {
+  // The share of the sequences whose prompt ends with a transition, or before it.
+  const ended = new Float64Array(transitions + 1)
+  for (const length of lengths) ended[length - (total - transitions) + 1]! += 1 / lengths.length
+  for (let number = 1; number < transitions; number++) ended[number + 1]! += ended[number]!
+  const [, inFirst = 0, ...after] = ended
+  if (transitions === 1) return [[1, 1, inFirst]]
+  const nearLast = after.reduce((sum, share, i) => sum + (share * i) / Math.max(1, transitions - 2), 0)
+  const half = (transitions - 1) / 2
+  return [
+    [1, 1, inFirst],
+    [2, half, after.reduce((sum, share) => sum + share, 0) - nearLast],
+    [transitions, half, nearLast],
+  ]
+}
+
 /** A language model that goes on from prompts: its weights are handed in, its cache is the state. Figures: tokens. */
 export const inference: Kind<InferenceParameters> = {
   name: 'inference',
@@ -146,22 +166,13 @@ export const inference: Kind<InferenceParameters> = {
     const ends = said.lengths.map((length) => length - first + 1).filter((end) => end <= transition)
     return Math.max(2, ...ends, ...[said.shown - first].filter((end) => end <= transition))
   },
-  // One token more costs as much more every time: the mean of the first and the last is that of all.
-  counted: (_, transitions) =>
-    transitions === 1
-      ? [[1, 1]]
-      : [
-          [1, 1],
-          [2, (transitions - 1) / 2],
-          [transitions, (transitions - 1) / 2],
-        ],
+  counted: countedOf,
   unit: 'int8',
   figures: [],
   guarantees: [
     'Replay: every drawn segment is exactly right; a share e of wrong segments passes 8 draws with (1 - e)^8.',
     'Openings: a share e of segments in which a share x of the products is wrong passes with (1 - e (1 - (1 - x)^16))^8; one wrong segment can give all sequences the text of one, and the rest is cheap then.',
     'Neither shows a segment that was not drawn: one wrong token in it makes another text, which replay of the whole finds.',
-    'Counted is what the program says: a device may leave out what no token depends on (W4.5.5).',
     'Nothing shows that tokens were made one after the other: who knows them can check them at once.',
   ],
 }

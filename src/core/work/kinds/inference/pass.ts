@@ -1,6 +1,7 @@
 import { attend, type Heads } from '../../model/attention.ts'
 import { norm, type Quantised, quantised } from '../../model/layers.ts'
 import { floatOf } from '../../ops/shapes.ts'
+import type { Needed } from '../../program.ts'
 import type { ProgramBuilder } from '../../programBuilder.ts'
 import { attendCache, type Cache, cacheOf, remember } from './cache.ts'
 import { layerMatrices, type Model } from './weights.ts'
@@ -11,6 +12,9 @@ export interface Span {
   readonly tokens: number
   readonly place: number
 }
+
+/** W4.5. Of every sequence whose next token is asked for; the prompts of the others go on. */
+export const ASKED: Needed = { always: 0, asked: 1 }
 
 /** W9.3. A decoder from tokens to logits as steps; the caches after it are in `caches`, layer by layer. */
 export class InferencePass {
@@ -45,21 +49,23 @@ export class InferencePass {
 
   /** Logits of what comes after the last token of each sequence. */
   logits(tokens: string): string {
-    const x = this.#through(tokens)
     const { sequences, tokens: period } = this.#heads
-    return this.#head(period === 1 ? x : this.#p.step('lastOfEach', [x], { period }), sequences)
+    const x = this.#through(tokens, { ...ASKED, asked: 1 / period })
+    const last = period === 1 ? x : this.#p.step('lastOfEach', [x], { period })
+    return this.#p.needed(ASKED, () => this.#head(last, sequences))
   }
 
   /** Logits of what comes after every token. */
   everyLogits(tokens: string): string {
-    return this.#head(this.#through(tokens), this.#rows)
+    return this.#head(this.#through(tokens, null), this.#rows)
   }
 
-  #through(tokens: string): string {
+  /** Of the rows that come out of it not all may be needed; of the last layer all of its keys and values are. */
+  #through(tokens: string, needed: Needed | null): string {
     const { family, layers } = this.#of
     const learned = family === 'gpt' ? [this.#positions, 'positions'] : []
     let x = this.#p.step('embed', [tokens, 'embed', ...learned], {}, { isChoke: true })
-    for (let i = 0; i < layers; i++) x = this.#layer(i, x)
+    for (let i = 0; i < layers; i++) x = this.#layer(i, x, i === layers - 1 ? needed : null)
     return x
   }
 
@@ -67,44 +73,50 @@ export class InferencePass {
     return this.#linear('head', quantised(this.#p, this.#norm('final', x, true), rows, this.#of.width), true)
   }
 
-  #layer(i: number, x: string): string {
+  #layer(i: number, x: string, needed: Needed | null): string {
     const p = this.#p
-    const { family, width, heads, headSize, hidden } = this.#of
+    const { family, width, heads, keyHeads, headSize, hidden } = this.#of
     const rows = this.#rows
     const x1 = quantised(p, this.#norm(`${i}.norm1`, x), rows, width)
-    const attended = this.#attend(i, this.#linear(`${i}.qkv`, x1))
-    const x2 = quantised(p, attended, rows, heads * headSize)
-    const middle = p.step('add', [x, this.#linear(`${i}.o`, x2)])
-    const x3 = quantised(p, this.#norm(`${i}.norm2`, middle), rows, width)
-    const gate = family === 'gpt' ? null : this.#linear(`${i}.gate`, x3)
-    const up = this.#linear(`${i}.up`, x3)
-    const active = gate === null ? p.step('gelu', [up]) : p.step('siluProduct', [gate, up])
-    return p.step('add', [middle, this.#linear(`${i}.down`, quantised(p, active, rows, hidden))])
+    const all = heads + 2 * keyHeads
+    const ofQkv = needed && { always: (2 * keyHeads) / all, asked: (heads * needed.asked) / all }
+    const qkv = p.needed(ofQkv, () => this.#linear(`${i}.qkv`, x1))
+    const attended = this.#attend(i, qkv, needed)
+    return p.needed(needed, () => {
+      const x2 = quantised(p, attended, rows, heads * headSize)
+      const middle = p.step('add', [x, this.#linear(`${i}.o`, x2)])
+      const x3 = quantised(p, this.#norm(`${i}.norm2`, middle), rows, width)
+      const gate = family === 'gpt' ? null : this.#linear(`${i}.gate`, x3)
+      const up = this.#linear(`${i}.up`, x3)
+      const active = gate === null ? p.step('gelu', [up]) : p.step('siluProduct', [gate, up])
+      return p.step('add', [middle, this.#linear(`${i}.down`, quantised(p, active, rows, hidden))])
+    })
   }
 
   /** From q, k and v side by side to what is attended to, by way of the cache. */
-  #attend(i: number, qkv: string): string {
+  #attend(i: number, qkv: string, needed: Needed | null): string {
     const p = this.#p
     const { heads, keyHeads, size, sequences, tokens } = this.#heads
     const cut = (head: number, count: number) =>
       p.step('cut', [qkv], { column: head * size, columns: count * size, width: count * size })
     const parts = {
-      q: this.#turned(cut(0, heads), heads),
+      q: p.needed(needed, () => this.#turned(cut(0, heads), heads)),
       k: this.#turned(cut(heads, keyHeads), keyHeads),
       v: cut(heads + keyHeads, keyHeads),
     }
     const before = cacheOf(i)
     if (tokens > 1) {
-      const { out, k, v } = attend(p, this.#heads, parts)
+      const { out, k, v } = attend(p, this.#heads, parts, needed)
       this.caches.push(remember(p, before, k, v, this.#place))
       return out
     }
     const rowsOf = (x: string, count: number): Quantised =>
       quantised(p, p.step('reshape', [x], { width: size }), sequences * count, size)
-    const [q, k, v] = [rowsOf(parts.q, heads), rowsOf(parts.k, keyHeads), rowsOf(parts.v, keyHeads)]
+    const q = p.needed(needed, () => rowsOf(parts.q, heads))
+    const [k, v] = [rowsOf(parts.k, keyHeads), rowsOf(parts.v, keyHeads)]
     const cache = remember(p, before, k, v, this.#place)
     this.caches.push(cache)
-    return attendCache(p, this.#heads, q, cache, this.#place + 1)
+    return p.needed(needed, () => attendCache(p, this.#heads, q, cache, this.#place + 1))
   }
 
   /** Llama turns queries and keys by their places. */

@@ -47,6 +47,21 @@ describe.each(['gpt', 'llama'] as const)('a %s-shaped decoder', (family) => {
     expect(lossAt(trained, -1)).toBeLessThan(2)
   })
 
+  test('attack 436: is credited for no product above the diagonal of attention', () => {
+    const { ops, steps, shaped } = { ...trained.work, ...trained.work.transition(1) }
+    // Two products there and four back, of every query with the keys up to its own.
+    const attention = [...steps.entries()].filter(([, { numbers }]) => numbers.batch !== undefined && numbers.batch > 1)
+    const products = attention.filter(([, { op }]) => op.startsWith('product'))
+    expect(products.length).toBe(6 * 2)
+    for (const [at, { op, needed = { always: 1 } }] of products) {
+      const { inputs, outputs, numbers } = shaped[at]!
+      const [tokens, size] = [16, 16]
+      const below = (tokens * (tokens + 1)) / 2
+      expect([inputs[0]!.rows, outputs[0]!.rows]).toContain(numbers.batch! * tokens)
+      expect(needed.always * ops[op]!.operations(shaped[at]!)).toBeLessThanOrEqual(2 * numbers.batch! * below * size)
+    }
+  })
+
   test('is shown by openings that anyone checks; another loss is not', async () => {
     const { work, run, firstRoot, marks } = trained
     const proof = await proveWork(work, { firstRoot, marks }, run, (draw) => sha256(Uint8Array.of(draw)))

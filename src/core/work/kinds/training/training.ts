@@ -231,7 +231,6 @@ export const training: Kind<Parameters> = {
   guarantees: [
     'Replay: every drawn segment is exactly right; a share e of wrong segments passes 8 draws with (1 - e)^8.',
     'Openings: work of this size was done, unless a wrong segment led to where the rest is cheap; a share e of segments in which a share x of the products is wrong passes with (1 - e (1 - (1 - x)^16))^8.',
-    'Counted is what the program says: a device may leave out zeros above the diagonal of attention (W4.5.5).',
     'Neither shows a segment that was not drawn.',
   ],
 }
