@@ -42,7 +42,7 @@ function verify(target, preset) {
 
 async function connect() {
   const { connectSsh } = await import('../dist/drivers/remote/ssh/connectSsh.js')
-  const { releaseFlavours } = await import('../dist/drivers/remote/releaseFlavours.js')
+  const { releaseFlavours } = await import('../dist/drivers/remote/readRelease.js')
   const options = {
     auth: { keyFiles: [{ path: box.identity }] },
     knownHostsFiles: [],

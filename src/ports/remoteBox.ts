@@ -14,6 +14,11 @@ export interface ProverProcess {
   write(bytes: Uint8Array): Promise<void>
   /** Standard output in the order it arrives. Ends when the process ends or the connection is lost. */
   readonly output: AsyncIterable<Uint8Array>
+  /**
+   * When what `output` gave last came, by the monotonic clock: stamped where nothing else is done, so that nobody who keeps
+   * the reader busy makes another late (attack 447). Without it, what comes is stamped when it is read.
+   */
+  readonly cameUs?: () => number
   /** Settles when the process has ended; never rejects. */
   readonly ended: Promise<ProverEnd>
   /** Ends the process and everything it started, politely and then by force. Safe to call twice. */

@@ -1,3 +1,4 @@
+import { MessageChannel } from 'node:worker_threads'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { BytePipe } from '../../../test/support/bytePipe.ts'
@@ -5,6 +6,7 @@ import { eventually } from '../../../test/support/eventually.ts'
 import { VirtualClock } from '../../../test/support/virtualClock.ts'
 import { encodeFrame } from '../../core/wire/frames.ts'
 import type { Answer } from '../../core/wire/messages.ts'
+import { systemClock } from '../../drivers/system/systemClock.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import { ProverSession, readTelemetry } from './proverSession.ts'
 
@@ -52,6 +54,39 @@ describe('a session', () => {
       }),
       { numRuns: 40 },
     )
+  })
+
+  test('attack 447: a transport that stamps by itself is believed, and what came in time is in time', async () => {
+    const { port1: far, port2: near } = new MessageChannel()
+    const pieces: Uint8Array[] = []
+    let wake = () => {}
+    near.on('message', (bytes: Uint8Array) => {
+      pieces.push(bytes)
+      wake()
+    })
+    async function* output(): AsyncGenerator<Uint8Array> {
+      for (;;) {
+        const piece = pieces.shift()
+        if (piece) yield piece
+        else
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+      }
+    }
+    const process = {
+      write: async () => {},
+      output: output(),
+      ended: new Promise<never>(() => {}),
+      stop: async () => {},
+    }
+    const session = new ProverSession({ ...process, cameUs: () => 77 }, systemClock)
+    const deadlineUs = systemClock.monotonicUs() + 20_000
+    const next = session.next(deadlineUs, never)
+    far.postMessage(encodeFrame(root(0)))
+    while (systemClock.monotonicUs() < deadlineUs + 20_000) {}
+    expect(await next).toMatchObject({ kind: 'answer', atUs: 77 })
+    far.close()
   })
 
   test('a stamp is the time of arrival, however late it is read', async () => {

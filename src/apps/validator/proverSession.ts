@@ -103,6 +103,8 @@ export class ProverSession {
   async next(deadlineUs: number, signal: AbortSignal): Promise<Event> {
     signal.throwIfAborted()
     if (this.#queue.length === 0) await this.#waitUntil(deadlineUs, signal)
+    // What came in time may lie behind whatever kept this thread busy until now (attack 447).
+    if (this.#queue.length === 0) await this.#clock.sleep(0, signal).catch(() => {})
     signal.throwIfAborted()
     if (this.#queue.length === 0) return { kind: 'timeout', atUs: this.#clock.monotonicUs() }
     // The end of the line stays readable for ever.
@@ -140,7 +142,7 @@ export class ProverSession {
     const decoder = new FrameDecoder(ANSWERS)
     try {
       for await (const chunk of this.#process.output) {
-        const atUs = this.#clock.monotonicUs()
+        const atUs = this.#process.cameUs?.() ?? this.#clock.monotonicUs()
         for (const message of decoder.push(chunk)) this.#arrive(message as Answer, atUs)
         if (this.#queue.length > 0) this.#wakeReader()
         while (this.#queue.length > MAX_WAITING && !this.#ended)

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
+import { heardAt, type Stall } from './stampMessages.ts'
 import { systemClock } from './systemClock.ts'
 import { watchStalls } from './watchStalls.ts'
 
@@ -11,8 +12,14 @@ function keepBusy(forUs: number): number {
   return fromUs
 }
 
+function watched() {
+  const stalls: Stall[] = []
+  const close = watchStalls(systemClock, (stall) => stalls.push(stall))
+  return { heardBy: (atUs: number) => heardAt(stalls, atUs), close }
+}
+
 test('a moment in which this thread was busy is heard when it is free again, any other at once', async () => {
-  const { heardBy, close } = watchStalls(systemClock)
+  const { heardBy, close } = watched()
   await delay(30)
   const fromUs = keepBusy(200_000)
   const freeUs = systemClock.monotonicUs()
@@ -20,11 +27,11 @@ test('a moment in which this thread was busy is heard when it is free again, any
   await vi.waitFor(() => expect(heardUs()).toBeGreaterThanOrEqual(freeUs))
   expect(heardUs()).toBeLessThanOrEqual(systemClock.monotonicUs())
   expect(heardBy(fromUs - 10_000_000)).toBe(fromUs - 10_000_000)
-  await close()
+  close()
 })
 
 test('attack 268: what comes to a socket while another keeps this thread busy is stamped by the end of the stall', async () => {
-  const { heardBy, close } = watchStalls(systemClock)
+  const { heardBy, close } = watched()
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }
@@ -48,5 +55,5 @@ test('attack 268: what comes to a socket while another keeps this thread busy is
   await vi.waitFor(() => expect(stampedUs).toBeLessThanOrEqual(heardBy(duringUs)))
   for (const { box } of [honest, hostile]) box.destroy()
   server.close()
-  await close()
+  close()
 })

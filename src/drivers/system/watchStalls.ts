@@ -1,22 +1,18 @@
-import type { HeardBy } from '../../core/schedule/runWindow.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Stall } from './stampMessages.ts'
 
 const TICK_MS = 10
 /** What is shorter makes no difference to a part of a second and more. */
 const SHORTEST_US = 50_000
-/** Longer than any run lasts, and bounded whatever happens here. */
-const KEPT = 4096
 
-/** Notes when this thread was kept from hearing anything, until it is closed. */
-export function watchStalls({ monotonicUs }: Pick<Clock, 'monotonicUs'>): { heardBy: HeardBy; close(): Promise<void> } {
-  const stalls: { readonly fromUs: number; readonly toUs: number; readonly heardUs: number }[] = []
+/** Tells when this thread was kept from hearing anything, for as long as it runs. */
+export function watchStalls({ monotonicUs }: Pick<Clock, 'monotonicUs'>, onStall: (stall: Stall) => void): () => void {
   let [beforeUs, lastUs] = [monotonicUs(), monotonicUs()]
   let timer: NodeJS.Timeout
   let polled: NodeJS.Immediate
   const tick = () => {
     const nowUs = monotonicUs()
-    if (nowUs - beforeUs > SHORTEST_US) stalls.push({ fromUs: beforeUs, toUs: lastUs, heardUs: nowUs })
-    if (stalls.length > KEPT) stalls.shift()
+    if (nowUs - beforeUs > SHORTEST_US) onStall({ fromUs: beforeUs, toUs: lastUs, heardUs: nowUs })
     beforeUs = lastUs
     lastUs = nowUs
     polled = setImmediate(wait).unref()
@@ -27,11 +23,8 @@ export function watchStalls({ monotonicUs }: Pick<Clock, 'monotonicUs'>): { hear
     timer = setTimeout(tick, TICK_MS).unref()
   }
   wait()
-  return {
-    heardBy: (atUs) => stalls.find(({ fromUs, toUs }) => fromUs <= atUs && atUs < toUs)?.heardUs ?? atUs,
-    close: async () => {
-      clearTimeout(timer)
-      clearImmediate(polled)
-    },
+  return () => {
+    clearTimeout(timer)
+    clearImmediate(polled)
   }
 }

@@ -25,9 +25,9 @@ import { backupStore } from '../../drivers/store/backup.ts'
 import { openStore } from '../../drivers/store/openStore.ts'
 import { cannotListen, listenHttp } from '../../drivers/system/listenHttp.ts'
 import { readPage } from '../../drivers/system/readPage.ts'
+import { heardBy } from '../../drivers/system/stampedSocket.ts'
 import { textMetrics } from '../../drivers/system/textMetrics.ts'
 import { PROCESS_METRICS, watchProcess } from '../../drivers/system/watchProcess.ts'
-import { watchStalls } from '../../drivers/system/watchStalls.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
@@ -69,12 +69,9 @@ export async function runValidator(
     const walkChecker = openWalkChecker(config.work.threads)
     closing.unshift(() => walkChecker.close())
     closing.unshift(watchProcess(metrics))
-    const stalls = watchStalls(system.clock)
-    closing.unshift(stalls.close)
     await putBoxes(store, config, log)
     const tied = config.anchor && nodeAnchor(config.anchor.node.replace(/\/$/, ''), { ...system, log }, signal)
     const anchored = tied && { anchor: tied.anchor }
-    const { heardBy } = stalls
     const verifyDeps = { ...system, signer, checker, walkChecker, catalogue, heardBy, ...anchored }
     const hub = config.leaseHub ? await openHub(config.leaseHub, { self, store, log }) : null
     if (hub) closing.unshift(() => hub.close())

@@ -4,7 +4,7 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ssh2 from 'ssh2'
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { faultOf, fingerprintOfPair, readAll, SCRIPTS, sshBoxSuite } from '../../../../test/suites/sshBoxSuite.ts'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { keyPair } from '../../../../test/support/keyPair.ts'
@@ -311,15 +311,6 @@ describe.concurrent('connectSsh', () => {
       why: 'nothing listens on that port (ECONNREFUSED)',
     })
     listener.close()
-  })
-
-  test.sequential('no packet waits for the receipt of the one before', async () => {
-    const asked = vi.spyOn(net.Socket.prototype, 'setNoDelay')
-    await withBox({}, {}, async (connect) => {
-      await connect()
-      expect(asked).toHaveBeenCalledWith(true)
-    })
-    asked.mockRestore()
   })
 
   test('Node is recent enough from 20.19 on', () => {

@@ -44,6 +44,7 @@ async function openHop(hop: SshAddress, options: SessionOptions, next: SshAddres
   try {
     const stream = await session.forward(next.host, next.port, signal)
     stream.once('close', session.abort)
+    Object.defineProperty(stream, 'cameUs', { get: session.cameUs })
     return stream
   } catch (error) {
     session.abort()

@@ -1,10 +1,10 @@
-import { PassThrough } from 'node:stream'
 import type { ClientChannel } from 'ssh2'
 import type { ProverEnd, ProverProcess } from '../../../ports/remoteBox.ts'
 import { inTime } from '../../system/inTime.ts'
 import { fault } from '../faults.ts'
 import { START_PROVER } from './boxScripts.ts'
 import type { SshSession } from './sshSession.ts'
+import { stampedOutput } from './stampedOutput.ts'
 import { type StartedScript, startScript } from './startScript.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -18,8 +18,6 @@ export interface ProverStart {
   readonly graceMs?: number | undefined
 }
 
-/** What may wait for the reader before the box is told to wait. */
-const HELD_BYTES = 1024 * 1024
 /** How long the end of input, and then SIGTERM, may take to work. */
 const GRACE_MS = 2_000
 const KILL_MS = 3_000
@@ -36,13 +34,12 @@ function proverOf(
   { session, workspace, graceMs = GRACE_MS }: ProverStart,
   signal: AbortSignal,
 ): ProverProcess {
-  const held = channel.pipe(new PassThrough({ highWaterMark: HELD_BYTES }))
+  const { output, cameUs, end } = stampedOutput(channel, session.cameUs)
   let finished = false
   const ended = new Promise<ProverEnd>((resolve) => {
     const finish = (code?: number | null): void => {
       finished = true
-      channel.unpipe(held)
-      held.end()
+      end()
       resolve({ code: code ?? null, lost: code === undefined && session.isLost(), said: said() })
     }
     // It repeats the exit code: a prover that dies at once may have told it before anybody listened.
@@ -53,15 +50,15 @@ function proverOf(
     fault('BOX_CONNECTION_LOST', { address: session.address, during: 'talking to the prover, which has ended' })
   let stopping: Promise<void> | null = null
   const stop = (): Promise<void> => {
-    stopping ??= stopProver(channel, workspace, ended, graceMs)
+    stopping ??= stopProver(channel, end, workspace, ended, graceMs)
     return stopping
   }
   const onAbort = (): void => void stop()
   signal.addEventListener('abort', onAbort, { once: true })
   void ended.then(() => signal.removeEventListener('abort', onAbort))
   return {
-    // Whoever stops reading leaves the rest to the next reader.
-    output: { [Symbol.asyncIterator]: () => held.iterator({ destroyOnReturn: false }) },
+    output,
+    cameUs,
     ended,
     stop,
     write: (bytes) =>
@@ -76,6 +73,7 @@ function proverOf(
 /** End of input, then SIGTERM, then SIGKILL to its whole process group, and in the end the channel itself. */
 async function stopProver(
   channel: ClientChannel,
+  endOutput: () => void,
   workspace: Workspace,
   ended: Promise<unknown>,
   graceMs: number,
@@ -92,7 +90,8 @@ async function stopProver(
   if (await endsWithin(graceMs)) return
   workspace.signalAll('kill')
   // Whatever a flood had under way is dropped, so that the end of the channel can come through.
-  channel.unpipe().resume()
+  endOutput()
+  channel.resume()
   if (await endsWithin(KILL_MS)) return
   channel.close()
 }

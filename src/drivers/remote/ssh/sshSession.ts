@@ -14,6 +14,9 @@ import { boxWords } from '../../../core/bytes/boxWords.ts'
 import { lastWords, printable } from '../../../core/bytes/printable.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import { inTime } from '../../system/inTime.ts'
+import { dialStamped, type StampedSocket } from '../../system/stampedSocket.ts'
+import type { Destination } from '../../system/stampMessages.ts'
+import { systemClock } from '../../system/systemClock.ts'
 import { fault, itSaid } from '../faults.ts'
 import { countPackets } from './countPackets.ts'
 import {
@@ -64,6 +67,8 @@ export interface SshSession {
   expectLine(during: string): Promise<void>
   /** Settles when the connection is gone, for whatever reason. */
   readonly gone: Promise<void>
+  /** When what comes out of it now had come in. */
+  readonly cameUs: () => number
   close(): void
   /** Drops the connection without a word: the other side breaks the protocol. */
   abort(): void
@@ -131,11 +136,12 @@ async function attempt(
     plan = await planAuth(to.user, auth, signal)
     // A hop on the way has its own time.
     sock = await options.dial?.(signal)
-    timer.restart()
+    if (sock) timer.restart()
+    const either = AbortSignal.any([signal, over.signal])
+    sock ??= await Promise.race([dialStamped(placeOf(to, options), either), timer.late])
     const offer = offerTo(plan)
     client.connect({
-      ...{ host: options.at ?? to.host, port: to.port, username: to.user },
-      ...{ forceIPv4: options.onlyIpVersion === 4, forceIPv6: options.onlyIpVersion === 6 },
+      username: to.user,
       // Ours instead, because it stands still while somebody types a password.
       readyTimeout: 0,
       keepaliveInterval: KEEP_ALIVE_MS,
@@ -146,12 +152,9 @@ async function attempt(
       hostVerifier: (blob: Buffer, verify: (valid: boolean) => void) => {
         void isTrusted(to, blob, known, options, trust).then(verify, () => verify(false))
       },
-      ...(sock === undefined ? {} : { sock }),
+      sock,
     })
-    // Else a small packet waits until the one before is acknowledged, up to 40 ms at nearly every step of an upload.
-    client.setNoDelay(true)
     const closed = line.cut(() => unreachable(address, 'it closed the connection during the handshake', line.said()))
-    const either = AbortSignal.any([signal, over.signal])
     await Promise.race([once(client, 'ready', { signal: either }), closed, offer.failed, timer.late])
     rememberFirstKey(to, options, trust)
     signal.throwIfAborted()
@@ -167,8 +170,18 @@ async function attempt(
     // Nobody waits any more, and nobody listens to the caller's signal.
     over.abort()
   }
-  return sessionOf(client, line, formatSshAddress(to), trust)
+  return sessionOf(client, line, formatSshAddress(to), trust, cameUsOf(sock))
 }
+
+const placeOf = (to: SshAddress, { at, onlyIpVersion }: SessionOptions): Destination => ({
+  host: at ?? to.host,
+  port: to.port,
+  ...(onlyIpVersion ? { family: onlyIpVersion } : {}),
+})
+
+/** As its socket says, or that of the first server on the way; where neither does, what comes has come just now. */
+const cameUsOf = (sock: Duplex): (() => number) =>
+  'cameUs' in sock ? () => (sock as StampedSocket).cameUs : systemClock.monotonicUs
 
 /** Rejects when the time is up; stands still while somebody is asked. */
 function startTimer(limitMs: number, why: () => TouchstoneError) {
@@ -300,6 +313,7 @@ function sessionOf(
   { gone, isLost, cut, drop }: ReturnType<typeof watchLine>,
   address: string,
   trust: Trust,
+  cameUs: () => number,
 ): SshSession {
   const lost = (during: string, cause?: unknown) => fault('BOX_CONNECTION_LOST', { address, during }, cause)
   const within: SshSession['within'] = (promise, during, signal, limitMs = COMMAND_LIMIT_MS) => {
@@ -345,6 +359,7 @@ function sessionOf(
       if (isLost()) throw lost(during)
     },
     gone,
+    cameUs,
     close: () => client.end(),
     abort: drop,
   }
