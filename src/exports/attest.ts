@@ -1,9 +1,30 @@
 /** Evidence of hardware vendors: judged offline, by a policy and with cryptography that are handed in. */
-export {
-  type AttestationReader,
-  type AttestationRules,
-  attestationReader,
-} from '../core/attest/attestationReader.ts'
+import * as z from 'zod'
+import * as core from '../core/attest/attestationReader.ts'
+import { requireForm } from '../core/params/requireForm.ts'
+
+const bytes = z.instanceof(Uint8Array)
+
+/** What the policy asks is asked by `core`; a rule under another name would be asked by nobody. */
+const rulesForm = z.strictObject({
+  policy: z.unknown(),
+  check: z.custom((check) => typeof check === 'function'),
+  nonce: bytes.nullable(),
+  atMs: z.number().nullable(),
+  devices: z.int().min(1).nullish(),
+  rims: z.array(bytes),
+  ocsp: z.array(bytes),
+  crl: bytes.nullish(),
+  collateral: z.record(z.string(), z.string()).optional(),
+})
+
+/** Throws `RangeError` where a rule is none, or a policy. */
+export const attestationReader: typeof core.attestationReader = (rules) => {
+  requireForm(rulesForm, rules, 'rules')
+  return core.attestationReader(rules)
+}
+
+export type { AttestationReader, AttestationRules } from '../core/attest/attestationReader.ts'
 export { type Bundle, writeBundle } from '../core/attest/bundle.ts'
 export type { CheckedBundle, Tier } from '../core/attest/checkBundle.ts'
 export { ATTEST_DOUBTS, type AttestDoubt } from '../core/attest/doubts.ts'

@@ -1,4 +1,14 @@
-/** Proven facts to one score that explains itself, and what a box lacks to join. */
+/** Proven facts to one score that explains itself, and what a box lacks to join. Throws `RangeError` at what is no fact. */
+
+import * as core from '../core/score/defaultScoreConfig.ts'
+import { requireCatalogue } from './requireCatalogue.ts'
+
+/** GPU 55 %, CPU 20 %, memory 15 %, disk 10 %, and eight of the best catalogued card as full marks. */
+export const defaultScoreConfig: typeof core.defaultScoreConfig = (catalogue) => {
+  requireCatalogue(catalogue)
+  return core.defaultScoreConfig(catalogue)
+}
+
 export {
   type Claimed,
   claimed,
@@ -12,7 +22,6 @@ export {
   proven,
 } from '../core/params/provenance.ts'
 export { checkRequirements, type Missing, type Requirements } from '../core/score/checkRequirements.ts'
-export { defaultScoreConfig } from '../core/score/defaultScoreConfig.ts'
 export { gpuTotals, type ScoredDevice } from '../core/score/gpuTotals.ts'
 export { readScoreConfig, ScoreConfigError } from '../core/score/readScoreConfig.ts'
 export {

@@ -35,10 +35,19 @@ test('everything missing is named with what there is and what is needed', () => 
   ])
 })
 
-test('an unknown card fails a list of models, even by that name, and no number fails its requirement', () => {
+test('an unknown card fails a list of models, even by that name', () => {
   const { model: _, ...unknown } = gpu
   expect(checkRequirements({ host, gpu: unknown }, { models: ['h100-sxm', 'unknown'] })).toHaveLength(1)
-  expect(checkRequirements({ gpu, host: { ramBytes: said(Number.NaN) } }, { ramBytes: 1 })).toHaveLength(1)
+})
+
+test('attack 445: what is no fact, or no requirement, lets nobody join', () => {
+  for (const value of [Number.NaN, Number.POSITIVE_INFINITY, -1, '1e99', null])
+    expect(() => checkRequirements({ gpu, host: { ramBytes: said(value as number) } }, { ramBytes: 1 })).toThrow(
+      RangeError,
+    )
+  const wrong = [{ gpuMemory: 80e9 }, { gpuMemoryBytes: null }, { gpuMemoryBytes: '80e9' }, { gpuMemoryBytes: -1 }]
+  for (const requirements of [...wrong, { models: 'rtx-4090' }, { model: ['h100-sxm'] }, null, []])
+    expect(() => checkRequirements(FACTS, requirements as object)).toThrow(RangeError)
 })
 
 test('a box that showed nothing lacks all that is asked', () => {

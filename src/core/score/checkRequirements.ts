@@ -1,6 +1,8 @@
 import * as z from 'zod'
+import { requireForm } from '../params/requireForm.ts'
 import { formatBytesPerSecond, formatOps, withPrefix } from '../units/format.ts'
 import type { BoxScoreInput } from './scoreBox.ts'
+import { requireFacts } from './scoreForms.ts'
 
 const least = z.number().positive().optional()
 
@@ -44,8 +46,13 @@ type BoxFacts = Pick<BoxScoreInput, 'gpu' | 'host'>
 type Field = readonly [string, (value: number) => string, (facts: BoxFacts) => number | undefined]
 type NumericField = keyof typeof FIELDS
 
-/** Everything the box lacks, each with what it has and what it needs; nothing means it may join. */
+/**
+ * Everything the box lacks, each with what it has and what it needs; nothing means it may join. Throws where something is
+ * no fact, or no requirement: one that is misspelt would be asked of nobody (attack 445).
+ */
 export function checkRequirements(facts: BoxFacts, requirements: Requirements): readonly Missing[] {
+  requireFacts(facts)
+  requireForm(requirementsSchema, requirements, 'requirements')
   const names = Object.keys(FIELDS) as NumericField[]
   return [...names.flatMap((name) => checkNumber(name, facts, requirements)), ...checkModel(facts, requirements)]
 }
@@ -54,7 +61,6 @@ function checkNumber(name: NumericField, facts: BoxFacts, requirements: Requirem
   const [label, format, of]: Field = FIELDS[name]
   const need = requirements[name]
   const got = of(facts) ?? 0
-  // Not "got < need": a NaN must not slip through.
   if (need === undefined || got >= need) return []
   return [{ requirement: name, got, need, sentence: `${label}: has ${format(got)}, needs ${format(need)}` }]
 }

@@ -1,6 +1,7 @@
 import type { Precision } from '../params/precision.ts'
 import { type Inferred, type Proven, proven, sum } from '../params/provenance.ts'
 import type { GpuScoreInput } from './scoreBox.ts'
+import { requireDevices } from './scoreForms.ts'
 
 type Rates = Proven<Partial<Record<Precision, number>>>
 
@@ -17,6 +18,7 @@ export interface ScoredDevice {
  * but not proven as the card's own (§7) counts for nothing, and so does its speed.
  */
 export function gpuTotals(devices: readonly ScoredDevice[], scaling: Proven | null): GpuScoreInput | null {
+  requireDevices(devices, scaling)
   if (devices.length === 0 || devices.some((device) => device.identity.status === 'cpu')) return null
   const models = new Set(devices.map((device) => device.identity.cards?.[0]))
   const [model] = models

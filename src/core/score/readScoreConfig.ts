@@ -1,4 +1,5 @@
 import type { ScoreConfig } from './scoreConfig.ts'
+import { isWhole, requireScoreConfig } from './scoreForms.ts'
 
 /** Thrown for a configuration that cannot be used: one sentence that names the field. */
 export class ScoreConfigError extends Error {
@@ -19,12 +20,14 @@ const WHOLES = ['weights', 'gpu', 'precisions'] as const
 export function readScoreConfig(value: unknown, defaults: ScoreConfig): ScoreConfig {
   const config = override(value, defaults, 'the file') as ScoreConfig
   for (const group of WHOLES) {
-    const sum = Object.values(config[group]).reduce((total: number, part: number) => total + part, 0)
-    if (Math.abs(sum - 1) > 1e-9) refuse(group, `must add up to 1, not ${sum}`)
+    const parts: readonly number[] = Object.values(config[group])
+    if (!isWhole(parts)) refuse(group, `must add up to 1, not ${parts.reduce((sum, part) => sum + part, 0)}`)
   }
   if (config.decay.halfLifeMs === 0) refuse('decay.halfLifeMs', 'must be above 0')
   for (const [tier, share] of Object.entries(config.tiers)) if (share > 1) refuse(`tiers.${tier}`, 'must be at most 1')
   if (config.unsustainedShare > 1) refuse('unsustainedShare', 'must be at most 1')
+  // What the file leaves as it was is the caller's.
+  requireScoreConfig(config)
   return config
 }
 

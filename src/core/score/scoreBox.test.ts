@@ -91,7 +91,9 @@ describe('scoreBox', () => {
           if (held !== undefined)
             expect(raise({ sustained: { ...box.gpu.sustained, [name]: held * factor } })).toBeGreaterThanOrEqual(before)
           const value = box.gpu[field]
-          if (value !== undefined) expect(raise({ [field]: value * factor })).toBeGreaterThanOrEqual(before)
+          const most = field === 'scaling' ? 2 : Number.POSITIVE_INFINITY
+          if (value !== undefined)
+            expect(raise({ [field]: Math.min(most, value * factor) })).toBeGreaterThanOrEqual(before)
         },
       ),
       { numRuns: 300 },
@@ -244,6 +246,26 @@ describe('scoreBox', () => {
     )
     expect(terms.map((term) => term.name).slice(-3)).toEqual(['bonus.registration', 'bonus.allocation', 'age'])
     expect(score).toBe(Math.floor((plain + config.registrationBonus + config.allocationBonus) / 2))
+  })
+
+  test('attack 445: an outcome, a tier, a source or a field that there is not is paid by nobody', () => {
+    const wrong = [
+      { outcome: 'rejected' },
+      { outcome: undefined },
+      { tier: 'Z' },
+      { tier: null },
+      { Tier: 'A' },
+      { host: { ramBytes: { source: 'sworn', value: 1e12 } } },
+      { gpu: { count: 1, rates: { BF16: 1e15 } } },
+      { gpu: { count: 1, rates: { bf16: 1e15 }, scaling: 800 } },
+    ]
+    for (const one of wrong) expect(() => scoreBox({ ...best(), ...one } as never, config)).toThrow(RangeError)
+    for (const one of [
+      { tiers: { A: 1, B: 1 } },
+      { weights: { ...config.weights, gpu: Number.NaN } },
+      { mode: 'best' },
+    ])
+      expect(() => scoreBox(best(), { ...config, ...one } as never)).toThrow(RangeError)
   })
 
   test('nonsense is a fault of the caller', () => {

@@ -4,6 +4,7 @@ import type { Fact, Inferred, Proven } from '../params/provenance.ts'
 import { gpuTerms } from './gpuTerms.ts'
 import { hostTerms } from './hostTerms.ts'
 import { FULL_SCORE, type ScoreConfig } from './scoreConfig.ts'
+import { requireScoreConfig, requireScoreInput } from './scoreForms.ts'
 import { shareAtAge } from './shareAtAge.ts'
 
 /** Totals over all cards of the box. */
@@ -53,10 +54,11 @@ export interface BoxScore {
   readonly zeroBecause: 'failed' | 'no gpu' | null
 }
 
-/** Facts to one number that explains itself. */
+/** Facts to one number that explains itself. Throws where something is no fact, or no configuration (attack 445). */
 export function scoreBox(input: BoxScoreInput, config: ScoreConfig): BoxScore {
-  ensureNumbers(input)
-  if (input.outcome === 'failed') return { score: 0, terms: [], zeroBecause: 'failed' }
+  requireScoreInput(input)
+  requireScoreConfig(config)
+  if (input.outcome !== 'passed') return { score: 0, terms: [], zeroBecause: 'failed' }
   const { gpu } = input
   if (gpu === null || gpu.count === 0 || !showsWork(gpu)) return { score: 0, terms: [], zeroBecause: 'no gpu' }
   const cards = gpuTerms(gpu, config)
@@ -85,16 +87,4 @@ function bonusTerms(input: BoxScoreInput, gpuShare: number, config: ScoreConfig)
     ...bonus('bonus.registration', input.registered, config.registrationBonus),
     ...bonus('bonus.allocation', input.allocated, config.allocationBonus),
   ]
-}
-
-function ensureNumbers({ ageMs, gpu, host = {} }: BoxScoreInput): void {
-  const values = [
-    ageMs,
-    ...Object.values(host).map((fact: Fact | undefined) => fact?.value),
-    ...(gpu === null ? [] : [gpu.count, gpu.memoryBytes, gpu.bandwidth, gpu.scaling]),
-    ...Object.values(gpu?.rates ?? {}),
-    ...Object.values(gpu?.sustained ?? {}),
-  ]
-  if (!values.every((value) => value === undefined || (Number.isFinite(value) && value >= 0)))
-    throw new RangeError('score: every measured value must be a finite number, not below 0')
 }

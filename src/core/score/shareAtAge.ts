@@ -5,7 +5,8 @@ import type { ScoreConfig } from './scoreConfig.ts'
  * between the halvings: no exponential, so that every machine computes the same bits.
  */
 export function shareAtAge(ageMs: number, { freshMs, halfLifeMs }: ScoreConfig['decay']): number {
-  if (!(ageMs >= 0) || !(halfLifeMs > 0)) throw new RangeError('score: the age and the half-life must not be negative')
+  if (![ageMs, freshMs, halfLifeMs].every((ms) => Number.isFinite(ms) && ms >= 0) || halfLifeMs === 0)
+    throw new RangeError('score: the age and the half-life must be numbers that are not negative')
   const spans = Math.max(0, ageMs - freshMs) / halfLifeMs
   const whole = Math.floor(spans)
   return whole > 1000 ? 0 : 2 ** -whole * (1 - (spans - whole) / 2)
