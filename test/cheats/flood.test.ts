@@ -105,6 +105,70 @@ test('attack 12: answers nobody reads are left in the pipe', async () => {
   await session.stop()
 })
 
+const opened = (bytes: number): Uint8Array =>
+  encodeFrame({ type: 'opened', part: 0, device: 0, paths: new Uint8Array(bytes) })
+const LARGEST = CODECS.opened.limit - 8
+
+test('attack 446: of the largest answers nobody reads, all but a few are left in the pipe', async () => {
+  const pipe = new BytePipe()
+  const session = new ProverSession(processOf(pipe), new VirtualClock())
+  // One is waiting, one is beyond the bound, one is in the pipe: 16 of them would be 109 MB.
+  expect(await flood(pipe, opened(LARGEST), 16 * LARGEST)).toBeLessThan(4 * LARGEST)
+  await session.stop()
+})
+
+test('attack 446: the openings of 32 cards wait at once, and what waits behind the bound comes whole and in order', async () => {
+  const pipe = new BytePipe()
+  const clock = new VirtualClock()
+  const session = new ProverSession(processOf(pipe), clock)
+  // 128 openings in the deepest trees that there are.
+  const one = LARGEST / 32
+  expect(await flood(pipe, opened(one), 32 * one)).toBeGreaterThanOrEqual(32 * one)
+  const more = Array.from({ length: 64 }, (_, device) =>
+    encodeFrame({ type: 'opened', part: 1, device, paths: new Uint8Array(one).fill(device) }),
+  )
+  const writing = (async () => {
+    for (const frame of more) await pipe.write(frame)
+  })()
+  const next = async () => {
+    const event = await session.next(clock.monotonicUs() + 1e6, new AbortController().signal)
+    return event.kind === 'answer' && event.answer.type === 'opened' ? event.answer : null
+  }
+  for (let i = 0; i < 32; i++) expect((await next())?.part).toBe(0)
+  for (let device = 0; device < 64; device++) {
+    const answer = await next()
+    expect(answer).toMatchObject({ part: 1, device })
+    expect(answer?.paths.every((byte) => byte === device)).toBe(true)
+  }
+  await writing
+  await session.stop()
+})
+
+test('attack 446: where our own memory is at an end that is our fault; a line that breaks is the end of the box', async () => {
+  const clock = new VirtualClock()
+  const hear = (output: () => AsyncGenerator<Uint8Array>) => {
+    const session = new ProverSession(processOf(output()), clock)
+    const next = () => session.next(clock.monotonicUs() + 1000, new AbortController().signal)
+    return { session, next }
+  }
+  const full = hear(async function* () {
+    yield root
+    // More than any machine has: what is thrown is what a machine without memory throws.
+    yield { length: 2 ** 52 } as Uint8Array
+  })
+  expect((await full.next()).kind).toBe('answer')
+  await expect(full.next()).rejects.toThrow(RangeError)
+  await expect(full.next()).rejects.toThrow(RangeError)
+  const asked = full.session.askHost({ type: 'halt' }, 1000, new AbortController().signal)
+  await expect(asked).rejects.toThrow(RangeError)
+  const broken = hear(async function* () {
+    yield root
+    throw new Error('ECONNRESET')
+  })
+  expect((await broken.next()).kind).toBe('answer')
+  expect((await broken.next()).kind).toBe('ended')
+})
+
 test('attack 45: a message that comes byte by byte takes no more than its own size, and starts one timer', async () => {
   const pipe = new BytePipe()
   let timers = 0

@@ -31,6 +31,9 @@ export interface Answered {
 /** Decoded messages waiting for us; past this the transport is left to push back, so memory stays flat. */
 const MAX_WAITING = 256
 
+/** And what they hold (attack 446): openings of 32 cards in the deepest trees are 6.8 MB, and so is the largest message. */
+const MAX_WAITING_BYTES = 8 * 2 ** 20
+
 /** Our orders are a few kilobytes: a line that cannot take one in this time is as good as silent. */
 const LONGEST_WRITE_MS = 30_000
 
@@ -39,12 +42,13 @@ const LONGEST_END_MS = 2_000
 
 /**
  * One prover on the line. Bytes are stamped when they arrive, not when they are read, and nothing of what a prover
- * writes can make the queue grow beyond MAX_WAITING messages.
+ * writes can make the queue grow beyond MAX_WAITING messages, or by more than one beyond MAX_WAITING_BYTES.
  */
 export class ProverSession {
   readonly #process: ProverProcess
   readonly #clock: Clock
   readonly #queue: Event[] = []
+  #waitingBytes = 0
   readonly #telemetry: { device: number; sample: Uint8Array }[] = []
   #telemetryBytes = 0
   readonly #sinceUs: number
@@ -56,6 +60,8 @@ export class ProverSession {
   #wakePump = () => {}
   #ended = false
   #closed = false
+  /** What went wrong on our side of the line. */
+  #ours: { readonly error: unknown } | null = null
 
   constructor(process: ProverProcess, clock: Clock) {
     this.#process = process
@@ -93,6 +99,7 @@ export class ProverSession {
       await this.send(order)
       const answer = this.#closed ? null : await within(this.#clock, withinMs, answered, signal)
       signal.throwIfAborted()
+      if (answer === null) this.#throwOurs()
       return answer
     } finally {
       this.#onHost = null
@@ -109,9 +116,17 @@ export class ProverSession {
     if (this.#queue.length === 0) return { kind: 'timeout', atUs: this.#clock.monotonicUs() }
     // The end of the line stays readable for ever.
     const event = this.#queue[0]!
-    if (event.kind === 'answer') this.#queue.shift()
+    if (event.kind === 'answer') {
+      this.#queue.shift()
+      this.#waitingBytes -= heldBy(event.answer)
+    } else this.#throwOurs()
     this.#wakePump()
     return event
+  }
+
+  /** A box is not blamed for a fault of ours (attack 446). */
+  #throwOurs(): void {
+    if (this.#ours) throw this.#ours.error
   }
 
   /** Until something is in the queue, or the deadline: one timer, however often bytes trickle in (attack 12). */
@@ -142,22 +157,39 @@ export class ProverSession {
     const decoder = new FrameDecoder(ANSWERS)
     try {
       for await (const chunk of this.#process.output) {
-        const atUs = this.#process.cameUs?.() ?? this.#clock.monotonicUs()
-        for (const message of decoder.push(chunk)) this.#arrive(message as Answer, atUs)
-        if (this.#queue.length > 0) this.#wakeReader()
-        while (this.#queue.length > MAX_WAITING && !this.#ended)
+        if (!this.#take(decoder, chunk)) return
+        while (this.#isFull() && !this.#ended)
           await new Promise<void>((resolve) => {
             this.#wakePump = resolve
           })
         if (this.#ended) return
       }
-    } catch (error) {
-      if (error instanceof DecodeError) {
-        this.#close({ kind: 'malformed', what: error.message, atUs: this.#clock.monotonicUs() })
-        return
-      }
+    } catch {
+      // The line broke: what went wrong with the bytes themselves is told by #take.
     }
     this.#close({ kind: 'ended', atUs: this.#clock.monotonicUs() })
+  }
+
+  #isFull(): boolean {
+    return this.#queue.length > MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES
+  }
+
+  /** Whether the line may go on after these bytes. */
+  #take(decoder: FrameDecoder, chunk: Uint8Array): boolean {
+    const atUs = this.#process.cameUs?.() ?? this.#clock.monotonicUs()
+    try {
+      for (const message of decoder.push(chunk)) this.#arrive(message as Answer, atUs)
+    } catch (error) {
+      const isTheirs = error instanceof DecodeError
+      if (!isTheirs) this.#ours = { error }
+      const endedUs = this.#clock.monotonicUs()
+      this.#close(
+        isTheirs ? { kind: 'malformed', what: error.message, atUs: endedUs } : { kind: 'ended', atUs: endedUs },
+      )
+      return false
+    }
+    if (this.#queue.length > 0) this.#wakeReader()
+    return true
   }
 
   #arrive(answer: Answer, atUs: number): void {
@@ -166,7 +198,10 @@ export class ProverSession {
       if (--this.#hostOrders < 0) throw unasked()
       this.#onHost?.({ answer, atUs })
     } else if (answer.type === 'telemetry') this.#keepTelemetry(answer, atUs)
-    else this.#queue.push({ kind: 'answer', answer, atUs })
+    else {
+      this.#queue.push({ kind: 'answer', answer, atUs })
+      this.#waitingBytes += heldBy(answer)
+    }
   }
 
   #keepTelemetry({ device, sample }: { readonly device: number; readonly sample: Uint8Array }, atUs: number): void {
@@ -189,6 +224,10 @@ export class ProverSession {
     this.#wakeReader()
   }
 }
+
+/** Bytes that a message keeps while it waits. */
+const heldBy = (answer: Answer): number =>
+  Object.values(answer).reduce<number>((sum, value) => sum + (value instanceof Uint8Array ? value.length : 0), 0)
 
 const unasked = () => new DecodeError('more messages than anyone asked for')
 
