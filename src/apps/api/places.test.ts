@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import { IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { type HttpBindings, serve } from '@hono/node-server'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { storelessApi } from '../../../test/support/storelessApi.ts'
 import { listenHttp } from '../../drivers/system/listenHttp.ts'
 import type { Store } from '../../ports/store.ts'
@@ -125,6 +125,36 @@ test('attacks 193 and 273: a connection has one request at a time, and what is s
     await once(two, 'close')
     expect(asked).toEqual(['/v1/live'])
   } finally {
+    await door.close()
+  }
+})
+
+test.each([
+  ['chunks of one byte', 'transfer-encoding: chunked', /^HTTP\/1.1 411 .*LENGTH_REQUIRED.*nextStep/s],
+  ['more than any route takes', 'content-length: 1000000000', /^HTTP\/1.1 413 .*TOO_LARGE.*nextStep/s],
+  ['chunks, and a wish that we do not know', 'transfer-encoding: chunked\r\nexpect: x', /^$/],
+])('attack 438: a body of %s is refused at the door, and nothing of it is read', async (_, said, told) => {
+  let asked = 0
+  const door = await listenHttp({ host: '127.0.0.1', port: 0 })
+  door.open({
+    fetch: () => {
+      asked++
+      return new Response('x')
+    },
+  })
+  const read = vi.spyOn(IncomingMessage.prototype, 'push')
+  try {
+    const endless = connect(door.at.port, '127.0.0.1').on('error', () => {})
+    endless.write(`POST /health HTTP/1.1\r\nhost: x\r\n${said}\r\n\r\n${'1\r\na\r\n'.repeat(5000)}`)
+    let answer = ''
+    for await (const piece of endless) answer += String(piece)
+    expect(answer).toMatch(told)
+    expect(asked).toBe(0)
+    expect(read.mock.calls.length).toBeLessThan(10)
+    const honest = { method: 'POST', body: 'a'.repeat(60_000) }
+    expect((await fetch(`http://127.0.0.1:${door.at.port}/health`, honest)).status).toBe(200)
+  } finally {
+    read.mockRestore()
     await door.close()
   }
 })

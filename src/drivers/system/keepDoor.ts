@@ -1,18 +1,23 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { networkOf } from '../../core/bytes/networkOf.ts'
 import { buckets } from '../../core/units/buckets.ts'
 import type { Seat } from '../../ports/leases.ts'
+import { readNoMore, watchPieces } from './readNoMore.ts'
 
 export interface DoorRules {
   /** For strangers. Known keys have places besides, so that strangers can never take them. */
   readonly places: number
   /** Silence after the first word; null where somebody else looks after it. */
   readonly idleMs: number | null
+  /** Bytes of a request's body, more than any route takes. */
+  readonly mostBody: number
   readonly firstWordMs?: number
   readonly stalledMs?: number
   /** What strangers of one network may say. */
   readonly words?: Parameters<typeof buckets>[0]
+  /** New connections of one network. */
+  readonly entries?: Parameters<typeof buckets>[0]
 }
 
 /** From the first byte of a connection to a message or a request that is whole. */
@@ -21,6 +26,8 @@ const FIRST_WORD_MS = 10_000
 const ONE_NETWORK_SHARE = 1 / 4
 /** To read a word takes a signature check of milliseconds, in the one thread there is; and a word can be said again (attack 201). */
 const WORDS = { atOnce: 128, perSecond: 4 }
+/** A connection that is taken costs 0.3 ms, one that is turned away a sixth of it: more than one network is answered otherwise. */
+export const ENTRIES = { atOnce: 256, perSecond: 32 }
 /** Connections of one known key: the newest count. */
 const PER_KEY = 4
 /** A reader that takes nothing for so long is let go, and so is a request that takes as long to arrive. */
@@ -53,8 +60,12 @@ export function keepDoor(server: Server, rules: DoorRules): (socket: Socket) => 
     const seat = door.enter(socket)
     if (seat === null) return socket.destroy()
     seats.set(socket, seat)
+    watchPieces(socket)
     socket.prependListener('data', refuseManyRequests)
   })
+  server.prependListener('request', (request: IncomingMessage) => refuseBody(request, rules.mostBody))
+  // Node answers these by itself, and reads their bodies to the end.
+  server.on('checkExpectation', ({ socket }: IncomingMessage) => readNoMore(socket))
   return (socket) => seats.get(socket) ?? NO_SEAT
 }
 
@@ -70,8 +81,38 @@ export function refuseManyRequests(piece: Buffer): void {
   if ((piece.toString('latin1').match(REQUEST_LINE_END)?.length ?? 0) > 1) piece.fill(0)
 }
 
+const CHUNKED = {
+  code: 'LENGTH_REQUIRED',
+  message: 'a body must say how long it is',
+  nextStep: 'Send it with content-length, and without transfer-encoding.',
+}
+const tooLarge = (most: number) => ({
+  code: 'TOO_LARGE',
+  message: `a body has at most ${most} bytes`,
+  nextStep: 'Send less.',
+})
+
+/**
+ * Attack 438. Node calls back for every chunk of a body, six bytes each, and goes on when the request was answered long ago;
+ * a body that is long is read to its end likewise. None of our clients sends chunks.
+ */
+function refuseBody({ headers, socket }: IncomingMessage, most: number): void {
+  if (headers['transfer-encoding'] !== undefined) refuse(socket, '411 Length Required', CHUNKED)
+  else if (Number(headers['content-length'] ?? 0) > most) refuse(socket, '413 Payload Too Large', tooLarge(most))
+}
+
+/** Says so, and reads no more of it. */
+function refuse(socket: Socket, status: string, error: object): void {
+  const body = JSON.stringify({ error })
+  const head = [`HTTP/1.1 ${status}`, 'content-type: application/json', `content-length: ${body.length}`]
+  socket.end(`${head.join('\r\n')}\r\nconnection: close\r\n\r\n${body}`)
+  readNoMore(socket)
+}
+
 /** Of somebody who was turned away. */
 const NO_SEAT: Seat = { maySpeak: () => false, heard: () => {}, known: () => {} }
+
+const nowUs = (): number => 1000 * performance.now()
 
 class Door {
   readonly #rules: DoorRules
@@ -79,14 +120,17 @@ class Door {
   readonly #held = new Map<string, number>()
   readonly #known = new Map<string, Guest[]>()
   readonly #takeWord: ReturnType<typeof buckets>
+  readonly #takeEntry: ReturnType<typeof buckets>
 
   constructor(rules: DoorRules) {
     this.#rules = rules
     this.#takeWord = buckets(rules.words ?? WORDS)
+    this.#takeEntry = buckets(rules.entries ?? ENTRIES)
   }
 
   enter(socket: Socket): Seat | null {
     const network = networkOf(socket.remoteAddress ?? '')
+    if (this.#takeEntry(network, nowUs()) > 0) return null
     const { places, idleMs, firstWordMs = FIRST_WORD_MS } = this.#rules
     // Whoever asked for a page is served to the end; a stranger who spoke and was let stay is worth no more than the next one.
     const keepsSpeakers = idleMs === null
@@ -107,7 +151,7 @@ class Door {
       this.#remove(guest)
     })
     return {
-      maySpeak: () => guest.key !== null || this.#takeWord(network, 1000 * performance.now()) === 0,
+      maySpeak: () => guest.key !== null || this.#takeWord(network, nowUs()) === 0,
       heard: () => {
         guest.spoke = true
         if (guest.key === null) restart(idleMs)

@@ -3,10 +3,12 @@ import type { IncomingMessage, Server } from 'node:http'
 import { type HttpBindings, serve } from '@hono/node-server'
 import { codeOf } from './codeOf.ts'
 import { fault } from './faults.ts'
-import { keepDoor } from './keepDoor.ts'
+import { ENTRIES, keepDoor } from './keepDoor.ts'
 
 /** People who look, at once; watchers of live runs among them. */
 const API_PLACES = 1024
+/** More than any route takes, each of which has a limit of its own. */
+const MOST_BODY_BYTES = 512 * 1024
 /** How often Node looks for requests that never end. */
 const CHECK_MS = 5_000
 
@@ -20,11 +22,15 @@ interface Api {
   fetch(request: Request, env: object): Response | Promise<Response>
 }
 
+interface Place {
+  readonly host: string
+  readonly port: number
+  /** What one asker may ask: behind a proxy that opens a connection for each, all askers are one. */
+  readonly requestsPerMinute?: number
+}
+
 /** A port that answers "not ready yet" until there is something to answer with. */
-export async function listenHttp(
-  { host, port }: { readonly host: string; readonly port: number },
-  setting = 'api.port',
-) {
+export async function listenHttp({ host, port, requestsPerMinute = 0 }: Place, setting = 'api.port') {
   let api: Api | null = null
   const starting = () => Response.json({ error: STARTING }, { status: 503, headers: { 'retry-after': '1' } })
   const server = serve({
@@ -32,13 +38,18 @@ export async function listenHttp(
       const { incoming, outgoing } = env as HttpBindings
       // It waits behind another, and would keep whatever it holds if the connection was cut (attack 193).
       if (outgoing.socket === null) incoming.socket.destroy()
-      return outgoing.socket === null ? starting() : (api?.fetch(request, env) ?? starting())
+      // Also where the door has refused it: nobody hears the answer.
+      return incoming.socket.destroyed ? starting() : (api?.fetch(request, env) ?? starting())
     },
     hostname: host,
     port,
     serverOptions: { connectionsCheckingInterval: CHECK_MS },
   }) as Server
-  const seatOf = keepDoor(server, { places: API_PLACES, idleMs: null })
+  const entries = {
+    atOnce: Math.max(ENTRIES.atOnce, requestsPerMinute / 4),
+    perSecond: Math.max(ENTRIES.perSecond, requestsPerMinute / 60),
+  }
+  const seatOf = keepDoor(server, { places: API_PLACES, idleMs: null, mostBody: MOST_BODY_BYTES, entries })
   server.on('request', ({ socket }: IncomingMessage) => seatOf(socket).heard())
   try {
     await once(server, 'listening')

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, IncomingMessage } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Seat } from '../../ports/leases.ts'
 import { keepDoor } from './keepDoor.ts'
@@ -15,8 +15,8 @@ afterEach(async () => {
 
 const MAGIC = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** Shakes hands as a WebSocket server does, and sends `more` in the same breath. */
-async function serverThatSends(more: Uint8Array): Promise<string> {
+/** Shakes hands as a WebSocket server does, and sends `more` in the same breath, and `then` when it is spoken to. */
+async function serverThatSends(more: Uint8Array, then: Uint8Array = Buffer.of()): Promise<string> {
   const server = net.createServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', (head) => {
@@ -24,6 +24,7 @@ async function serverThatSends(more: Uint8Array): Promise<string> {
       const accept = createHash('sha1').update(`${key}${MAGIC}`).digest('base64')
       const lines = ['HTTP/1.1 101 x', 'Upgrade: websocket', 'Connection: Upgrade', `Sec-WebSocket-Accept: ${accept}`]
       socket.write(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), more]))
+      socket.once('data', () => socket.write(then))
     })
   })
   servers.push(server)
@@ -146,7 +147,7 @@ test('attack 88: a server of pages drops who says nothing or does not read, and 
     if (request.url === '/much') response.end(MUCH)
     else setTimeout(() => response.end('at last'), 300)
   })
-  const seatOf = keepDoor(server, { places: 40, idleMs: null, firstWordMs: 1000, stalledMs: 100 })
+  const seatOf = keepDoor(server, { places: 40, idleMs: null, mostBody: 0, firstWordMs: 1000, stalledMs: 100 })
   server.on('request', ({ socket }) => seatOf(socket).heard())
   server.listen(0, '127.0.0.1')
   servers.push(server)
@@ -170,4 +171,174 @@ test.each([
   const url = await serverThatSends(frame)
   const talk = async () => wsChannel(await dialWs(url, MESSAGES, new AbortController().signal)).send(new Uint8Array(1))
   await expect(talk()).rejects.toMatchObject({ name: 'TouchstoneError' })
+})
+
+const PING = 0x89
+const PONG = 0x8a
+const MANY = 10_000
+
+/** Frames as a client masks them, with zeros; a server sends the same without a mask. */
+const masked = (first: number, times = 1, bytes = 0): Buffer =>
+  Buffer.concat(
+    Array(times).fill(Buffer.concat([Buffer.of(first, 0x80 | bytes, 0, 0, 0, 0), Buffer.alloc(bytes, 'known')])),
+  )
+
+const HANDSHAKE = [
+  'GET / HTTP/1.1',
+  'Host: x',
+  'Upgrade: websocket',
+  'Connection: Upgrade',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+].join('\r\n')
+
+/** Whatever error comes before: who is cut off in the middle of a piece hears of one. */
+const closing = (socket: net.Socket | WebSocket) => new Promise((resolve) => void socket.once('close', resolve))
+
+/** A stranger with a program of its own, which shakes hands and then sends these bytes in one go; resolves when it is cut off. */
+async function flood(port: number, bytes: Uint8Array, last = 1): Promise<void> {
+  const socket = net.connect({ port, host: '127.0.0.1', localAddress: `127.0.0.${last}` }).on('error', () => {})
+  socket.write(`${HANDSHAKE}\r\n\r\n`)
+  await once(socket, 'data')
+  const closed = closing(socket)
+  socket.resume().write(bytes)
+  await closed
+}
+
+/** Listens, and counts what of every kind is handled; whoever says `known` is. */
+async function countingListener(rules: Parameters<typeof listenWs>[2] = {}, meet = (_: WebSocket): void => {}) {
+  const handled = { ping: 0, pong: 0, message: 0 }
+  const counting = (socket: WebSocket, _: string, seat: Seat): void => {
+    for (const kind of ['ping', 'pong', 'message'] as const) socket.on(kind, () => void handled[kind]++)
+    socket.on('message', (data) => String(data) === 'known' && seat.known('key'))
+    meet(socket)
+  }
+  return { handled, listener: await listenWs({ host: '127.0.0.1', port: 0 }, counting, rules) }
+}
+
+test('attack 437: pings and pongs of strangers are words, of one network however many lines it has; of the rest nothing is read', async () => {
+  const { handled, listener } = await countingListener({ words: { atOnce: 8, perSecond: 1e-6 } })
+  try {
+    for (const kind of [PING, PONG, PING]) await flood(listener.port, masked(kind, MANY), 2)
+    // One each at which the line was cut.
+    expect(handled.ping + handled.pong).toBe(8 + 3)
+    await answers(await dialFrom(3, listener.port))
+  } finally {
+    await listener.close()
+  }
+})
+
+test.each([
+  ['pings', masked(PING, MANY)],
+  ['pongs', masked(PONG, MANY)],
+  ['empty messages', masked(0x82, MANY)],
+  ['messages of one byte', masked(0x82, MANY, 1)],
+  ['a message in as many parts', Buffer.concat([masked(0x02, 1, 1), masked(0x00, MANY, 1)])],
+])(
+  'attack 437: a known key that sends 10,000 frames (%s) is cut off, and of the rest nothing is read',
+  async (_, frames) => {
+    const { handled, listener } = await countingListener()
+    try {
+      await flood(listener.port, Buffer.concat([masked(0x82, 1, 5), frames]))
+      expect(handled.ping + handled.pong).toBeLessThanOrEqual(65)
+      expect(handled.message).toBeLessThanOrEqual(1002)
+    } finally {
+      await listener.close()
+    }
+  },
+)
+
+test.each([
+  ['pings', PING],
+  ['pongs', PONG],
+])('attack 437: a provider that we dialled and that sends 10,000 %s is cut off as soon', async (_, kind) => {
+  const url = await serverThatSends(Buffer.of(), Buffer.concat(Array(MANY).fill(Buffer.of(kind, 0))))
+  const socket = await dialWs(url, MESSAGES, new AbortController().signal)
+  let handled = 0
+  for (const event of ['ping', 'pong']) socket.on(event, () => void handled++)
+  const closed = closing(socket)
+  socket.send('go on')
+  await closed
+  expect(handled).toBe(65)
+})
+
+test('attack 437: who is asked to go and sends pings instead is cut off all the same', async () => {
+  const { handled, listener } = await countingListener({}, (socket) => socket.close())
+  try {
+    await flood(listener.port, Buffer.concat([masked(0x82, 1, 5), masked(PING, MANY)]))
+    expect(handled.ping).toBe(65)
+  } finally {
+    await listener.close()
+  }
+})
+
+test('attack 437: who does not read our answers is given no more of them', async () => {
+  const listener = await listenWs({ host: '127.0.0.1', port: 0 }, (socket) => {
+    socket.send(MUCH)
+    const unread = socket.bufferedAmount
+    socket.on('ping', () => grown.push(socket.bufferedAmount - unread))
+  })
+  const grown: number[] = []
+  try {
+    const deaf = await dialFrom(2, listener.port)
+    deaf.pause()
+    for (let i = 0; i < 10; i++) deaf.ping()
+    await expect.poll(() => grown.length).toBe(10)
+    expect(Math.max(...grown)).toBeLessThanOrEqual(0)
+    deaf.terminate()
+  } finally {
+    await listener.close()
+  }
+})
+
+const CHUNKS = '1\r\na\r\n'.repeat(MANY)
+
+test.each([
+  ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000)],
+  ['103 Early Hints', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000)],
+  ['200 OK', `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${CHUNKS}`],
+])('attack 437: a provider that answers %s, and goes on, is left at once', async (_, answer) => {
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.write(answer))
+  })
+  servers.push(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const read = vi.spyOn(IncomingMessage.prototype, 'push')
+  try {
+    const dialled = dialWs(url, MESSAGES, new AbortController().signal)
+    await expect(dialled).rejects.toMatchObject({ detail: { code: 'NOT_REACHED' } })
+    expect(read.mock.calls.length).toBeLessThan(10)
+  } finally {
+    read.mockRestore()
+  }
+})
+
+test('attack 438: where WebSockets are expected, no body is read, whatever it says of itself', async () => {
+  const { listener } = await countingListener()
+  const read = vi.spyOn(IncomingMessage.prototype, 'push')
+  try {
+    for (const said of ['transfer-encoding: chunked', 'content-length: 60000']) {
+      const socket = net.connect(listener.port, '127.0.0.1').on('error', () => {})
+      socket.write(`POST / HTTP/1.1\r\nhost: x\r\n${said}\r\n\r\n${CHUNKS}`)
+      await closing(socket.resume())
+    }
+    expect(read.mock.calls.length).toBeLessThan(10)
+  } finally {
+    read.mockRestore()
+    await listener.close()
+  }
+})
+
+test('attack 438: of one network so many connections are taken, and of others as many', async () => {
+  const { listener } = await countingListener({ entries: { atOnce: 8, perSecond: 1e-6 } })
+  try {
+    const dialled = await Promise.allSettled(Array.from({ length: 20 }, () => dialFrom(2, listener.port)))
+    expect(dialled.filter(({ status }) => status === 'fulfilled').length).toBe(8)
+    await answers(await dialFrom(3, listener.port))
+  } finally {
+    await listener.close()
+  }
 })

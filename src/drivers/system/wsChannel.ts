@@ -1,12 +1,14 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type ClientRequest, createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { WebSocket, WebSocketServer } from 'ws'
 import { MAX_LEASE_MESSAGE_BYTES } from '../../core/lease/leaseMessages.ts'
 import type { MessageChannel, Seat } from '../../ports/leases.ts'
+import { boundFrames, FRAMES } from './boundFrames.ts'
 import { fault } from './faults.ts'
 import { plainAddress } from './hostAddresses.ts'
 import { type DoorRules, keepDoor, refuseManyRequests } from './keepDoor.ts'
+import { readNoMore, watchPieces } from './readNoMore.ts'
 
 /** More messages than this wait for nobody: whoever floods is cut off. */
 const MAX_WAITING = 64
@@ -16,9 +18,19 @@ const MAX_STRANGERS = 256
 const HANDSHAKE_MS = 10_000
 const PING_MS = 20_000
 
-export const MESSAGES = { maxPayload: MAX_LEASE_MESSAGE_BYTES, perMessageDeflate: false } as const
+export const MESSAGES = { ...FRAMES, maxPayload: MAX_LEASE_MESSAGE_BYTES, perMessageDeflate: false } as const
 /** Tunnels carry SSH, in pieces of our choosing. */
-export const TUNNEL = { maxPayload: 256 * 1024, perMessageDeflate: false } as const
+export const TUNNEL = { ...FRAMES, maxPayload: 256 * 1024, perMessageDeflate: false } as const
+
+/** What each WebSocket reads from. */
+const wires = new WeakMap<WebSocket, Socket>()
+
+/** Ends it now: of what has come already nothing more is read. */
+function cutOff(socket: WebSocket): void {
+  socket.terminate()
+  const wire = wires.get(socket)
+  if (wire !== undefined) readNoMore(wire)
+}
 
 /** A WebSocket as a channel of small messages; text, floods and oversized messages end it. */
 export function wsChannel(socket: WebSocket): MessageChannel {
@@ -29,7 +41,7 @@ export function wsChannel(socket: WebSocket): MessageChannel {
     const bytes = data as Buffer
     // It was cut off for this very message.
     if (socket.readyState !== WebSocket.OPEN) return
-    if (!isBinary || waiting.length >= MAX_WAITING || bytes.length > MAX_LEASE_MESSAGE_BYTES) return socket.terminate()
+    if (!isBinary || waiting.length >= MAX_WAITING || bytes.length > MAX_LEASE_MESSAGE_BYTES) return cutOff(socket)
     waiting.push(new Uint8Array(bytes))
     wake()
   })
@@ -86,7 +98,8 @@ export async function dialWs(
   signal: AbortSignal,
 ): Promise<WebSocket> {
   signal.throwIfAborted()
-  const socket = new WebSocket(url, { ...limits, handshakeTimeout: HANDSHAKE_MS })
+  const socket = new WebSocket(url, { ...limits, handshakeTimeout: HANDSHAKE_MS, finishRequest: shakeHands })
+  boundFrames(socket, { maySpeak: () => true, cutOff: () => cutOff(socket) })
   const abort = (): void => socket.terminate()
   // From the first moment: a broken frame may come with the handshake, before whoever dialled can listen for it.
   socket.on('error', abort)
@@ -104,19 +117,31 @@ export async function dialWs(
   }
 }
 
+/** A server that talks before it shakes hands, or instead, could do so without end: nothing of it is read. */
+function shakeHands(request: ClientRequest, socket: WebSocket): void {
+  request.once('socket', (wire) => {
+    wires.set(socket, wire)
+    watchPieces(wire)
+    request.on('information', () => readNoMore(wire))
+    request.on('response', () => readNoMore(wire))
+  })
+  request.end()
+}
+
 export async function listenWs(
   where: { readonly host: string; readonly port: number },
   onSocket: (socket: WebSocket, path: string, seat: Seat) => void,
   rules: Partial<DoorRules> = {},
 ) {
   const http = createServer((_, response) => response.writeHead(426, { connection: 'close' }).end())
-  const seatOf = keepDoor(http, { places: MAX_STRANGERS, idleMs: IDLE_MS, ...rules })
+  const seatOf = keepDoor(http, { places: MAX_STRANGERS, idleMs: IDLE_MS, mostBody: 0, ...rules })
   http.on('upgrade', (_, socket) => socket.off('data', refuseManyRequests))
   const server = new WebSocketServer({ server: http, ...TUNNEL })
   server.on('connection', (socket, request) => {
     const seat = seatOf(request.socket)
     socket.on('error', () => socket.terminate())
-    socket.on('message', () => void (seat.maySpeak() || socket.terminate()))
+    wires.set(socket, request.socket)
+    boundFrames(socket, { maySpeak: seat.maySpeak, cutOff: () => cutOff(socket) })
     onSocket(socket, request.url ?? '/', seat)
   })
   http.listen(where)

@@ -53,3 +53,38 @@ test('a provider that dials again takes its own place', async () => {
   void dialIn(helloOf(now))
   await expect.poll(() => hub.line(key, never)).not.toBe(first)
 })
+
+/** A provider's end of a tunnel that the validator has taken, and what came through it. */
+async function tunnelInUse() {
+  const socket = new WebSocket(`ws://127.0.0.1:${hub.port}/tunnel`).on('error', () => {})
+  sockets.push(socket)
+  socket.on('open', () => socket.send(Buffer.alloc(32, 7)))
+  const stream = await hub.tunnel('07'.repeat(32), never)
+  const came = { bytes: 0, pieces: 0 }
+  stream
+    .on('error', () => {})
+    .on('data', (piece: Buffer) => {
+      came.bytes += piece.length
+      came.pieces++
+    })
+  return { socket, came }
+}
+
+test.each([
+  ['empty', 0],
+  ['of one byte', 1],
+])('attack 437: a tunnel with messages that are %s ends, whoever it belongs to', async (_, bytes) => {
+  const { socket, came } = await tunnelInUse()
+  for (let i = 0; i < 20_000; i++) socket.send(Buffer.alloc(bytes))
+  await expect.poll(() => socket.readyState).toBe(WebSocket.CLOSED)
+  expect(came.pieces).toBeLessThanOrEqual(1001)
+})
+
+test('attack 437: a tunnel carries SSH in small packets, 50,000 roots in one breath, and large ones without a limit', async () => {
+  const { socket, came } = await tunnelInUse()
+  const root = Buffer.alloc(84)
+  for (let i = 0; i < 50_000; i++) socket.send(root)
+  for (let i = 0; i < 200; i++) socket.send(Buffer.alloc(32 * 1024))
+  await expect.poll(() => came.bytes, { timeout: 20_000 }).toBe(50_000 * 84 + 200 * 32 * 1024)
+  expect(socket.readyState).toBe(WebSocket.OPEN)
+})
