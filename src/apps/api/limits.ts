@@ -38,7 +38,8 @@ export function rateLimit({
   return async (c, next) => {
     const wait = Math.ceil(take(clientOf(c), clock.monotonicUs()))
     if (wait > 0) {
-      const headers = { 'retry-after': String(wait) }
+      // Refusing takes its time too: who asks again dials again, and connections are counted at the door (attack 438).
+      const headers = { 'retry-after': String(wait), connection: 'close' }
       throw problem(429, 'TOO_MANY_REQUESTS', 'too many requests from this address', `Wait ${wait} s.`, headers)
     }
     await next()

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { IncomingMessage, type Server } from 'node:http'
+import { Agent, get, IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { type HttpBindings, serve } from '@hono/node-server'
 import { expect, test, vi } from 'vitest'
@@ -155,6 +155,30 @@ test.each([
     expect((await fetch(`http://127.0.0.1:${door.at.port}/health`, honest)).status).toBe(200)
   } finally {
     read.mockRestore()
+    await door.close()
+  }
+})
+
+test('attack 438: who asks more often than it may is told so, and must dial again', async () => {
+  const door = await listenHttp({ host: '127.0.0.1', port: 0 })
+  door.open(storelessApi({ requestsPerMinute: 4 }))
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const ask = () =>
+    new Promise((resolve, reject) => {
+      const asking = get({ ...door.at, agent, path: '/v1/status' }, (answer) => {
+        answer.resume().once('end', () => resolve([answer.statusCode, asking.reusedSocket]))
+      }).on('error', reject)
+    })
+  try {
+    const told = [await ask(), await ask(), await ask(), await ask()]
+    expect(told).toEqual([
+      [200, false],
+      [429, true],
+      [429, false],
+      [429, false],
+    ])
+  } finally {
+    agent.destroy()
     await door.close()
   }
 })
