@@ -10,6 +10,7 @@ import {
   type Stall,
   type ToStamper,
 } from './stampMessages.ts'
+import { systemClock } from './systemClock.ts'
 
 /** Longer than any run lasts, and bounded whatever happens there. */
 const MOST_STALLS = 4096
@@ -128,6 +129,14 @@ export async function listenStamped(where: Destination, onSocket: (socket: Stamp
   }
   return { port, close }
 }
+
+/** A stream over one of these, of which each piece is handed on at once, has its stamps. */
+export const stampedBy = <S extends Duplex>(stream: S, cameUs: () => number): S =>
+  Object.defineProperty(stream, 'cameUs', { get: cameUs })
+
+/** When what comes out of a stream now came in; where nobody stamped it, just now. */
+export const cameUsOf = (stream: Duplex): (() => number) =>
+  'cameUs' in stream ? () => (stream as StampedSocket).cameUs : systemClock.monotonicUs
 
 const errorOf = ({ code, message }: Broken): Error => Object.assign(new Error(message), { code })
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type ClientRequest, createServer } from 'node:http'
+import { type ClientRequest, createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { WebSocket, WebSocketServer } from 'ws'
 import { MAX_LEASE_MESSAGE_BYTES } from '../../core/lease/leaseMessages.ts'
@@ -9,6 +9,8 @@ import { fault } from './faults.ts'
 import { plainAddress } from './hostAddresses.ts'
 import { type DoorRules, keepDoor, refuseManyRequests } from './keepDoor.ts'
 import { readNoMore, watchPieces } from './readNoMore.ts'
+import { cameUsOf, listenStamped } from './stampedSocket.ts'
+import type { Destination } from './stampMessages.ts'
 
 /** More messages than this wait for nobody: whoever floods is cut off. */
 const MAX_WAITING = 64
@@ -132,6 +134,7 @@ export async function listenWs(
   where: { readonly host: string; readonly port: number },
   onSocket: (socket: WebSocket, path: string, seat: Seat) => void,
   rules: Partial<DoorRules> = {},
+  listen: typeof listenPlain = listenPlain,
 ) {
   const http = createServer((_, response) => response.writeHead(426, { connection: 'close' }).end())
   const seatOf = keepDoor(http, { places: MAX_STRANGERS, idleMs: IDLE_MS, mostBody: 0, ...rules })
@@ -144,14 +147,29 @@ export async function listenWs(
     boundFrames(socket, { maySpeak: seat.maySpeak, cutOff: () => cutOff(socket) })
     onSocket(socket, request.url ?? '/', seat)
   })
-  http.listen(where)
-  await once(http, 'listening')
+  const { port, close } = await listen(http, where)
   return {
-    port: (http.address() as AddressInfo).port,
+    port,
     close: async () => {
       for (const socket of server.clients) socket.terminate()
       http.closeAllConnections()
-      await new Promise((resolve) => http.close(resolve))
+      await close()
     },
   }
 }
+
+async function listenPlain(http: Server, where: Destination) {
+  http.listen(where)
+  await once(http, 'listening')
+  const close = (): Promise<unknown> => new Promise((resolve) => http.close(resolve))
+  return { port: (http.address() as AddressInfo).port, close }
+}
+
+/** Where what comes is stamped before anybody reads it. */
+export async function listenBehindStamps(http: Server, where: Destination): ReturnType<typeof listenPlain> {
+  const { port, close } = await listenStamped(where, (socket) => http.emit('connection', socket))
+  return { port, close: async () => close() }
+}
+
+/** When what a WebSocket says now came. */
+export const wsCameUs = (socket: WebSocket): (() => number) => cameUsOf(wires.get(socket)!)

@@ -4,7 +4,8 @@ import { createWebSocketStream, type WebSocket } from 'ws'
 import { decodeAnswer, isFresh } from '../../../core/lease/leaseMessages.ts'
 import type { Seat } from '../../../ports/leases.ts'
 import type { DoorRules } from '../../system/keepDoor.ts'
-import { listenWs, wsChannel } from '../../system/wsChannel.ts'
+import { stampedBy } from '../../system/stampedSocket.ts'
+import { listenBehindStamps, listenWs, wsCameUs, wsChannel } from '../../system/wsChannel.ts'
 import type { ProviderLine } from './askProvider.ts'
 
 /** Where providers behind NAT dial in: one channel each for messages, and a connection per tunnel. */
@@ -66,6 +67,7 @@ export async function openLeaseHub(where: { readonly host: string; readonly port
       else void acceptLine({ socket, seat }, lines, { ...door, isNew })
     },
     { places: MAX_STRANGERS, ...door.rules },
+    listenBehindStamps,
   )
   return {
     port: listener.port,
@@ -74,7 +76,7 @@ export async function openLeaseHub(where: { readonly host: string; readonly port
     tunnel: async (token: string, signal: AbortSignal): Promise<Duplex> => {
       const { socket, seat } = await tunnels.take(token, signal)
       seat.known(token)
-      const stream = createWebSocketStream(socket)
+      const stream = stampedBy(createWebSocketStream(socket), wsCameUs(socket))
       stream.on('error', () => socket.terminate())
       return stream
     },

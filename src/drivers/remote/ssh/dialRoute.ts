@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { Duplex } from 'node:stream'
+import { stampedBy } from '../../system/stampedSocket.ts'
 import type { SshAddress } from './sshAddress.ts'
 import type { SshRoute } from './sshRoute.ts'
 import { openSession, type SessionOptions } from './sshSession.ts'
@@ -44,8 +45,7 @@ async function openHop(hop: SshAddress, options: SessionOptions, next: SshAddres
   try {
     const stream = await session.forward(next.host, next.port, signal)
     stream.once('close', session.abort)
-    Object.defineProperty(stream, 'cameUs', { get: session.cameUs })
-    return stream
+    return stampedBy(stream, session.cameUs)
   } catch (error) {
     session.abort()
     throw error

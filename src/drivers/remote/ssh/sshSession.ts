@@ -14,9 +14,8 @@ import { boxWords } from '../../../core/bytes/boxWords.ts'
 import { lastWords, printable } from '../../../core/bytes/printable.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import { inTime } from '../../system/inTime.ts'
-import { dialStamped, type StampedSocket } from '../../system/stampedSocket.ts'
+import { cameUsOf, dialStamped } from '../../system/stampedSocket.ts'
 import type { Destination } from '../../system/stampMessages.ts'
-import { systemClock } from '../../system/systemClock.ts'
 import { fault, itSaid } from '../faults.ts'
 import { countPackets } from './countPackets.ts'
 import {
@@ -178,10 +177,6 @@ const placeOf = (to: SshAddress, { at, onlyIpVersion }: SessionOptions): Destina
   port: to.port,
   ...(onlyIpVersion ? { family: onlyIpVersion } : {}),
 })
-
-/** As its socket says, or that of the first server on the way; where neither does, what comes has come just now. */
-const cameUsOf = (sock: Duplex): (() => number) =>
-  'cameUs' in sock ? () => (sock as StampedSocket).cameUs : systemClock.monotonicUs
 
 /** Rejects when the time is up; stands still while somebody is asked. */
 function startTimer(limitMs: number, why: () => TouchstoneError) {
