@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sha256 } from '../../src/core/bytes/sha256.ts'
 import { checkReceipt } from '../../src/core/work/checkReceipt.ts'
-import { drawPatches, type PatchDraw } from '../../src/core/work/draws.ts'
+import { drawPatches, OTHER_PATCHES, type PatchDraw } from '../../src/core/work/draws.ts'
 import { drawTraced } from '../../src/core/work/drawWork.ts'
 import { EngineRun } from '../../src/core/work/engineRun.ts'
 import { passChance } from '../../src/core/work/guarantees.ts'
@@ -21,7 +21,7 @@ import { EXACT_OPS } from '../../src/core/work/workOps.ts'
 import { openExactEngine } from '../../src/drivers/gpu/cpu/work/openCpuWork.ts'
 import { runWhole } from '../support/runWhole.ts'
 import { type ReadyWork, readyWork } from '../support/smallWorks.ts'
-import { inferenceVectors, tinyInference } from '../support/tinyInference.ts'
+import { type InferenceVector, inferenceVectors, tinyInference } from '../support/tinyInference.ts'
 import { tinyTraining } from '../support/tinyTraining.ts'
 import { chanceFrom } from '../support/workTrials.ts'
 
@@ -262,6 +262,76 @@ describe('what passes as often as the formulas say', () => {
       const passed = timesUnseen(programs, tries, ({ step }) => step === faked) / tries
       const others = steps.filter((_, step) => !isProduct(step)).length
       expect(isNear(passed, passChance.fakedStep(1, others, 1), tries)).toBe(true)
+    })
+  })
+
+  describe('attack 443: of an inference whose tokens are another text, with every product right', () => {
+    const [sequences, interval] = [4, 8]
+    const prompts = Array.from({ length: sequences }, (_, i) => [2 * i, 2 * i + 1])
+    const [first] = inferenceVectors() as [InferenceVector]
+    const vector = { ...first, model: { ...first.model, context: 26 }, prompts, total: 26 }
+    const { work } = tinyInference(vector, hasher, { interval, shown: 4 })
+    const programs = segmentPrograms(work, 1)
+    /** The sequence and place of a token that a patch of `put` writes; null of any other patch. */
+    const writes = ({ transition, step, patch }: PatchDraw) => {
+      const { op, inputs, numbers } = programs[transition]!.steps[step]!
+      const [sequence, place] = [Math.floor(patch / vector.total), patch % vector.total]
+      return op === 'put' && inputs[0] === 'tokens' && place === numbers.column ? { sequence, place } : null
+    }
+    const chooses = ({ transition, step, patch }: PatchDraw) =>
+      programs[transition]!.steps[step]!.op === 'argmax' ? { sequence: patch } : null
+    const passing = (isFaked: (draw: PatchDraw) => boolean) => timesUnseen(programs, tries, isFaked) / tries
+
+    test('all of them written past the choice are found in every segment, and so are all chosen wrongly', () => {
+      expect(passing((draw) => writes(draw) !== null)).toBe(0)
+      expect(passing((draw) => chooses(draw) !== null)).toBe(0)
+    })
+
+    test('written in some transitions and chosen in the others they are, too', () => {
+      const isOdd = ({ transition }: PatchDraw) => transition % 2 === 1
+      const isFaked = (draw: PatchDraw) => (isOdd(draw) ? writes(draw) : chooses(draw)) !== null
+      expect(passing(isFaked)).toBe(0)
+    })
+
+    test('written in half of the sequences and chosen in the others they pass a segment with 1/4 at most', () => {
+      const isFaked = (draw: PatchDraw) => {
+        const [written, chosen] = [writes(draw), chooses(draw)]
+        return written ? written.sequence % 2 === 0 : chosen !== null && chosen.sequence % 2 === 1
+      }
+      const passed = passing(isFaked)
+      expect(passed <= 1 / 4 || isNear(passed, 1 / 4, tries)).toBe(true)
+    })
+
+    test('one wrong token is hardly ever looked at: that is for a replay', () => {
+      const place = programs[3]!.steps.at(-2)!.numbers.column!
+      const passed = passing((draw) => {
+        const written = writes(draw)
+        return written !== null && written.sequence === 1 && written.place === place
+      })
+      const expected = 1 - 1 / (interval * sequences)
+      expect(passed <= expected || isNear(passed, expected, tries)).toBe(true)
+      expect(passed).toBeGreaterThan(0.9)
+    })
+
+    test('a cache that holds other keys is drawn by what is written into it, as often as not', () => {
+      const { steps, shaped } = programs[0]!
+      const step = steps.findIndex(({ inputs }) => inputs[0] === '0.keys')
+      const { fresh, patches } = EXACT_OPS.put!
+      const isFresh = ({ transition, patch }: PatchDraw) => {
+        const { count, at } = fresh!(programs[transition]!.shaped[step]!)
+        return Array.from({ length: count }, (_, i) => at(i)).includes(patch)
+      }
+      const passed = passing((draw) => draw.step === step && isFresh(draw))
+      const others = steps.filter(({ op }) => op !== 'product').length
+      const share = (1 + fresh!(shaped[step]!).count / patches(shaped[step]!)) / 2
+      expect(isNear(passed, (1 - share / others) ** OTHER_PATCHES, tries)).toBe(true)
+    })
+
+    test('a logit that is too large, for every token, is not found: stated as open', () => {
+      const head = programs[0]!.steps.findIndex(({ inputs }) => inputs[1] === 'head.weight')
+      const { vocabulary } = vector.model
+      const passed = passing(({ step, patch }) => step === head && patch % vocabulary === 7)
+      expect(passed).toBeGreaterThan(1 - 6 / vocabulary)
     })
   })
 })

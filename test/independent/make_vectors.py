@@ -11,6 +11,7 @@ import sys
 
 import chain_vectors
 import committed
+import draws
 import ed25519
 import float32
 import inference
@@ -251,6 +252,7 @@ FILES = {
     "stepMatrix": lambda: step_matrix.cases(seed),
     "sumcheck": lambda: sumcheck.cases(seed),
     "stepProducts": lambda: step_products.cases(seed),
+    "draws": lambda: draws.cases(seed),
     "trace": lambda: traces.cases(seed),
     "work": lambda: work_vectors.cases(seed), "ledger": lambda: ledger.cases(seed),
 }

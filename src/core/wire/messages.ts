@@ -7,7 +7,7 @@ import { HOST_TARGETS, MARK_BYTES, MAX_LANES, MAX_MARKS } from '../params/hostPa
 /** Changes whenever a byte on this wire changes. */
 const WIRE_VERSION = 3
 /** Of a work that is watched: what traces commit to, which patches are drawn and what they show is part of it. */
-const WORK_WIRE_VERSION = 6
+const WORK_WIRE_VERSION = 7
 
 /** How one value stands in the body of a message. */
 interface Field<T> {

@@ -1,5 +1,6 @@
+import type { Op, ShapedStep } from './op.ts'
 import type { Ops, ShapedProgram } from './program.ts'
-import { drawBelow } from './stateChain.ts'
+import { drawBelow, drawBit } from './stateChain.ts'
 
 /** W4.3. So many segments are drawn of a work whose transitions build on each other. */
 export const DRAWN_SEGMENTS = 8
@@ -12,6 +13,7 @@ export const PRODUCT_PATCHES = 16
 const OPTIMISER_PATCHES = 4
 export const OTHER_PATCHES = 12
 
+const CHOKE = 'choke'
 const PRODUCTS = new Set(['product', 'productPieces', 'flow', 'picture'])
 const OPTIMISERS = new Set(['adamWFirst', 'adamWSecond', 'adamWWeight', 'sgdVelocity', 'sgdWeight'])
 
@@ -63,6 +65,17 @@ function candidates<K>(
   )
 }
 
+/**
+ * W4.3.4. Of a step that copies most of what it writes, a choke is drawn among what it makes, and any other as often among
+ * that as among all: a patch of chance would show a copy (attack 443).
+ */
+function drawPatch<K>(op: Op<K>, step: ShapedStep, seed: Uint8Array, what: string, index: number): number {
+  const named = `${what} patch`
+  const fresh = op.fresh?.(step)
+  if (!fresh || !(what === CHOKE || drawBit(seed, named, index))) return drawBelow(seed, named, index, op.patches(step))
+  return fresh.at(drawBelow(seed, named, index, fresh.count))
+}
+
 /** The patches of a segment whose transitions have these programs. */
 export function drawPatches<K>(
   ops: Ops<K>,
@@ -71,8 +84,7 @@ export function drawPatches<K>(
 ): readonly PatchDraw[] {
   const patchIn = ({ transition, step }: Omit<Candidate, 'weight'>, what: string, index: number): PatchDraw => {
     const { steps, shaped } = programs[transition]!
-    const patches = ops[steps[step]!.op]!.patches(shaped[step]!)
-    return { transition, step, patch: drawBelow(seed, `${what} patch`, index, patches) }
+    return { transition, step, patch: drawPatch(ops[steps[step]!.op]!, shaped[step]!, seed, what, index) }
   }
   const some = (what: string, wanted: number, from: readonly Candidate[]): PatchDraw[] => {
     if (from.length === 0) return []
@@ -80,10 +92,10 @@ export function drawPatches<K>(
     return Array.from({ length: wanted }, (_, i) => patchIn(from[drawWeighted(seed, what, i, weights)]!, what, i))
   }
   const isOther = (op: string) => !PRODUCTS.has(op) && !OPTIMISERS.has(op)
-  const chosen = drawBelow(seed, 'choke transition', 0, programs.length)
+  const chosen = drawBelow(seed, `${CHOKE} transition`, 0, programs.length)
   const chokes = programs[chosen]!.steps.flatMap(({ isChoke }, step) => (isChoke ? [{ transition: chosen, step }] : []))
   return [
-    ...chokes.map((choke, i) => patchIn(choke, 'choke', i)),
+    ...chokes.map((choke, i) => patchIn(choke, CHOKE, i)),
     ...some(
       'optimiser',
       OPTIMISER_PATCHES,

@@ -39,6 +39,12 @@ export interface Patch {
   readonly numbers: Numbers
 }
 
+/** Some of the patches of a step, in their order. */
+export interface SomePatches {
+  readonly count: number
+  at(index: number): number
+}
+
 /** One kind of step. `K` are the kernels it runs on: the same function serves a device and a checker. */
 export interface Op<K> {
   /** Throws a WorkRefusal where inputs and numbers do not fit each other. */
@@ -48,6 +54,8 @@ export interface Op<K> {
   /** How many patches there are. */
   patches(step: ShapedStep): number
   patch(step: ShapedStep, index: number): Patch
+  /** W4.3.4. Those that the step itself makes, where it copies the others: nearly every patch of it would show a copy. */
+  fresh?(step: ShapedStep): SomePatches
   /** The patch that makes this element of an output. */
   patchAt(step: ShapedStep, output: number, row: number, column: number): number
   /** Not 0 where something was written that is no number (W2.6). */

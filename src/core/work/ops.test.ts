@@ -116,6 +116,7 @@ const trials: [op: string, inputs: readonly (TensorShape & { content?: Uint8Arra
   ['lastOfEach', [f32(12, 300)], { period: 4 }],
   ['put', [i8(4, 5 * 16), i8(8, 16)], { row: 0, column: 2 }],
   ['put', [{ ...u32(3, 9), width: 7 }, u32(3, 9)], { row: 1, column: 6 }],
+  ['put', [i8(3, 6 * 8), i8(9, 8)], { row: 1, column: 3 }],
   ['places', [], { rows: 700, width: 1, period: 60 }],
   ['frequencies', [], { rows: 1, width: 300, half: 300, base: bitsOf(10_000) }],
   ['windowOrder', [], { epoch: 2, windows: 1000, first: 30, count: 40, ...seed }],
@@ -168,6 +169,17 @@ describe('each patch of an op, gathered, gives the bits of the whole', () => {
         expect(rule.patchAt(step, output, row + rows - 1, column + columns - 1)).toBe(index)
     }
   })
+})
+
+test('attack 443: what a put makes itself are the cells of its piece, and no others', () => {
+  for (const [op, inputs, numbers] of trials.filter(([op]) => op === 'put')) {
+    const step = { inputs, outputs: EXACT_OPS[op]!.outputs(inputs, numbers), numbers }
+    const { patches, patch, fresh } = EXACT_OPS[op]!
+    const { count, at } = fresh!(step)
+    const all = Array.from({ length: patches(step) }, (_, index) => index)
+    const written = all.filter((index) => patch(step, index).numbers.isPut === 1)
+    expect(Array.from({ length: count }, (_, index) => at(index))).toEqual(written)
+  }
 })
 
 test('a row that is looked up outside its table is refused', async () => {

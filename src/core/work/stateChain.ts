@@ -39,8 +39,15 @@ export const hiddenLink = (key: Uint8Array, salt: Uint8Array, link: Uint8Array):
 export const drawSeed = (link: Uint8Array, nonce: Uint8Array, ...traces: readonly Uint8Array[]): Uint8Array =>
   taggedHash('tsw1/draw', link, nonce, ...traces)
 
+const pickOf = (seed: Uint8Array, what: string, index: number): Uint8Array =>
+  taggedHash('tsw1/pick', seed, ascii(what), concatBytes(Uint8Array.of(0), u32le(index)))
+
 /** A whole number below `below`, the `index`th of a draw. */
 export function drawBelow(seed: Uint8Array, what: string, index: number, below: number): number {
-  const hash = taggedHash('tsw1/pick', seed, ascii(what), concatBytes(Uint8Array.of(0), u32le(index)))
+  const hash = pickOf(seed, what, index)
   return Number((new DataView(hash.buffer).getBigUint64(0, true) * BigInt(below)) >> 64n)
 }
+
+/** W4.3.4. A bit of the same hash, behind the bytes that a number is drawn from. */
+export const drawBit = (seed: Uint8Array, what: string, index: number): boolean =>
+  (pickOf(seed, what, index)[8]! & 1) === 1

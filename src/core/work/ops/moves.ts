@@ -235,6 +235,13 @@ const put: WorkOp = {
   },
   operations: () => 0,
   patches: ({ inputs }) => inputs[0]!.rows * cellsOf(inputs[0]!, inputs[1]!).cells,
+  fresh({ inputs, numbers: { row, column } }) {
+    const { cells, each } = cellsOf(inputs[0]!, inputs[1]!)
+    return {
+      count: (inputs[0]!.rows - row!) * each,
+      at: (index) => (row! + Math.floor(index / each)) * cells + column! + (index % each),
+    }
+  },
   patchAt: ({ inputs }, _, row, column) =>
     row * cellsOf(inputs[0]!, inputs[1]!).cells + Math.floor(column / inputs[1]!.width),
   patch({ inputs, numbers }, index) {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runWhole } from '../../../../../test/support/runWhole.ts'
 import { type InferenceVector, inferenceVectors, tinyInference } from '../../../../../test/support/tinyInference.ts'
-import { concatBytes, words32 } from '../../../bytes/bytes.ts'
+import { concatBytes, u32le, words32 } from '../../../bytes/bytes.ts'
 import { toHex } from '../../../bytes/hex.ts'
 import { sha256 } from '../../../bytes/sha256.ts'
 import { checkReceipt } from '../../checkReceipt.ts'
@@ -199,6 +199,73 @@ describe('a device that cheats is caught', () => {
     expect(wrongAt).toBe(6)
     const again = new EngineRun<WorkKernels>(worker, work, given, hasher)
     expect(replayWork(work, { firstRoot, marks }, again).problem).toEqual({ code: 'REPLAY_DIFFERS', segment: 3 })
+  })
+})
+
+/** Another token than the model chose in every place of some sequences: `argmax` says so, or `put` writes so. */
+function makingUp(work: Work<WorkKernels>, opOf: (sequence: number) => 'argmax' | 'put'): Work<WorkKernels> {
+  const { argmax, put } = work.ops
+  const wrong = (op: 'argmax' | 'put', at: number, width: number, column: number, rows: number) => {
+    const words = words32(worker.view(at, 4 * rows * width))
+    for (let row = 0; row < rows; row++) {
+      const cell = row * width + column
+      if (opOf(row) === op) worker.view(at + 4 * cell, 4).set(u32le((words[cell]! + 1) % 60))
+    }
+  }
+  const ops: typeof work.ops = {
+    ...work.ops,
+    argmax: {
+      ...argmax!,
+      run(kernels, call) {
+        const fault = argmax!.run(kernels, call)
+        wrong('argmax', call.outputs[0]!.at, 1, 0, call.outputs[0]!.shape.rows)
+        return fault
+      },
+    },
+    put: {
+      ...put!,
+      run(kernels, call) {
+        const [{ at, shape }] = call.outputs as [(typeof call.outputs)[0]]
+        const fault = put!.run(kernels, call)
+        if (shape.type === 'u32') wrong('put', at, shape.width, call.numbers.column!, shape.rows)
+        return fault
+      },
+    },
+  }
+  return { ...work, ops }
+}
+
+/** A row of its tokens is no single leaf. */
+const long = () => {
+  const { model } = byName('llama')
+  return run({ ...byName('llama'), model: { ...model, context: 300 }, prompts: [[1, 2]], total: 300 }, { interval: 20 })
+}
+
+describe('attack 443: a text that the model did not choose, with every product honest', () => {
+  const ways: Readonly<Record<string, (sequence: number) => 'argmax' | 'put'>> = {
+    'written in the place of what was chosen': () => 'put',
+    'chosen against the logits': () => 'argmax',
+    'half of it the one, half the other': (sequence) => (sequence % 2 === 0 ? 'put' : 'argmax'),
+  }
+  test.each(Object.entries(ways))('%s: is found by openings', async (_, opOf) => {
+    const prompts = [1, 3, 5, 7].map((token) => [token, token + 1])
+    const { work, given } = tinyInference({ ...byName('llama'), prompts, total: 22 }, hasher, { shown: 4 })
+    const cheat = makingUp(work, opOf)
+    const run = new EngineRun<WorkKernels>(worker, cheat, given, hasher)
+    const { firstRoot, marks } = runWhole(work, run, () => false)
+    for (let draws = 0; draws < 8; draws++) {
+      const proof = await proveWork(cheat, { firstRoot, marks }, run, (draw) => sha256(Uint8Array.of(draws, draw)))
+      const { problem } = checkReceipt(work, { ...proof, workId: work.workId, firstRoot, marks }, runPatch)
+      expect(problem).toMatchObject({ code: 'PATCH_WRONG', step: expect.stringMatching(/^(put|argmax)$/) })
+    }
+  })
+
+  test('a receipt that was drawn among all cells shows others than are asked for', async () => {
+    const { work, run, firstRoot, marks } = long()
+    const { fresh: _, ...put } = work.ops.put!
+    const proof = await proveWork({ ...work, ops: { ...work.ops, put } }, { firstRoot, marks }, run, nonce)
+    const { problem } = checkReceipt(work, { ...proof, workId: work.workId, firstRoot, marks }, runPatch)
+    expect(problem).toMatchObject({ code: 'PATCH_NOT_COMMITTED', step: 'put' })
   })
 })
 

@@ -172,6 +172,7 @@ export const inference: Kind<InferenceParameters> = {
   guarantees: [
     'Replay: every drawn segment is exactly right; a share e of wrong segments passes 8 draws with (1 - e)^8.',
     'Openings: a share e of segments in which a share x of the products is wrong passes with (1 - e (1 - (1 - x)^16))^8; one wrong segment can give all sequences the text of one, and the rest is cheap then.',
+    'Openings show work, not which text is right. A text that was written past the choice of the model is found in every drawn segment. One wrong token in a segment of I transitions and S sequences passes with 1 - 1 / (I S), and one wrong logit for every token, which makes any text, nearly always. Replay of the whole, or replicas, show which text is right.',
     'Neither shows a segment that was not drawn: one wrong token in it makes another text, which replay of the whole finds.',
     'Nothing shows that tokens were made one after the other: who knows them can check them at once.',
   ],
