@@ -141,7 +141,7 @@ function receiptLines({ file, nowMs, successorOf }: ShownCheck, checked: Checked
         ? `${figures.replayed} of ${figures.segments} segments, run again here: every state is right`
         : null,
     ),
-    ...courseLines(courseOf(work, receipt.marks, (segment) => figures.replayed > 0 || receipt.segments.has(segment))),
+    ...courseLines(courseOf(work, receipt.marks, figures.replayed > 0)),
     ...labelled('inputs', areInputsTied ? YOUR_INPUTS : ITS_OWN_INPUTS),
     ...labelled('result', isResultTied ? 'the file you named is what the receipt commits to' : null),
     ...labelled('speed', clock && clockText(clock)),

@@ -5,48 +5,43 @@ import type { Work } from '../../core/work/work.ts'
 import type { WorkKernels } from '../../core/work/workKernels.ts'
 import { labelled } from '../render/labelled.ts'
 
-/** A figure, and whether its segment was looked at: else it is what whoever worked says. */
-interface Figure {
-  readonly value: number
-  readonly isShown: boolean
-}
-
 /** What a work's first figure is called, and what it was after the first segment and after the last. */
 interface Course {
   readonly name: string
-  readonly first: Figure
-  readonly last: Figure
+  readonly first: number
+  readonly last: number
+  /** Whether the work was run again here: else they are what whoever worked says. */
+  readonly isShown: boolean
 }
 
-/** Null of a kind without figures, or whose transitions do not build on each other: they have no course. */
+/**
+ * Null of a kind without figures, or whose transitions do not build on each other: they have no course. No state depends on
+ * a loss or a mass, and openings show one row of many that it is the sum of (attack 444): only a replay shows it.
+ */
 export function courseOf(
   { figures: [name], isIndependent }: Pick<Work<WorkKernels>, 'figures' | 'isIndependent'>,
   marks: readonly Pick<StateMark, 'statistics'>[],
-  isShown: (segment: number) => boolean,
+  isReplayed: boolean,
 ): Course | null {
-  const [first, last] = [0, marks.length - 1].map((segment) => {
-    const bits = marks[segment]?.statistics[0]
-    return bits === undefined ? null : { value: floatOf(bits), isShown: isShown(segment) }
-  })
-  return name === undefined || isIndependent || !first || !last ? null : { name, first, last }
+  const [first, last] = [marks[0], marks.at(-1)].map((mark) => mark?.statistics[0])
+  if (name === undefined || isIndependent || first === undefined || last === undefined) return null
+  return { name, first: floatOf(first), last: floatOf(last), isShown: isReplayed }
 }
 
 /** The same for a script. */
 export const courseJson = (course: Course | null) =>
   course && {
     [course.name]: {
-      ...{ first: course.first.value, last: course.last.value },
-      shown: { first: course.first.isShown, last: course.last.isShown },
+      ...{ first: course.first, last: course.last },
+      shown: { first: course.isShown, last: course.isShown },
     },
   }
 
-/** W4.7.6. Where nobody looked it is told, and not shown. */
+/** W4.7.6. Where nobody ran it again it is told, and not shown. */
 export function courseLines(course: Course | null): string[] {
   if (!course) return []
-  const ends = (['first', 'last'] as const).map((end) => {
-    const { value, isShown } = course[end]
-    return `${shortNumber(value)} ${end} (${isShown ? 'shown' : 'told'})`
-  })
+  const how = course.isShown ? 'shown' : 'told'
+  const ends = (['first', 'last'] as const).map((end) => `${shortNumber(course[end])} ${end} (${how})`)
   return labelled(course.name, ends.join(', '))
 }
 

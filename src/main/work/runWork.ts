@@ -286,14 +286,14 @@ type ToldWork = Shown & { readonly doubts: readonly Doubt[] }
 function tell(
   flags: RunFlags,
   work: Work<WorkKernels>,
-  { device, elapsedUs, marks, drawn, looked, credited, replicas, disputes, product, evidence, doubts }: ToldWork,
+  { device, elapsedUs, marks, isReplayed, looked, credited, replicas, disputes, product, evidence, doubts }: ToldWork,
   { tied, given = [] }: Pick<Delivery, 'tied' | 'given'>,
   env: NodeJS.ProcessEnv,
 ): void {
   const operations = operationsOfWork(work)
   const { out, receipt } = flags
   const seconds = elapsedUs / 1e6
-  const course = courseOf(work, marks, (segment) => drawn.includes(segment))
+  const course = courseOf(work, marks, isReplayed)
   if (flags.json) {
     const told = {
       kind: work.spec.kind,

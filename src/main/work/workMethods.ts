@@ -33,8 +33,8 @@ export interface TakenState {
 /** A work that was done, and shown to be right. */
 export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs' | 'marks'> {
   readonly last: TakenState
-  /** Segments that were looked at. */
-  readonly drawn: readonly number[]
+  /** Whether all of it was run again here, and came to the same. */
+  readonly isReplayed: boolean
   /** Why it is believed. */
   readonly looked: string
   /** W4.5. Operations that are credited for it. */
@@ -64,6 +64,7 @@ interface AllWatched {
   readonly last: TakenState
   readonly told: string | null
   readonly disputes: readonly ToldDispute[]
+  readonly isReplayed: boolean
 }
 
 /** Two replicas that differed, and what it came to: replicas are counted from 1. */
@@ -86,7 +87,7 @@ export async function byOpenings(
   onState: OnState,
   signal: AbortSignal,
 ): Promise<Shown> {
-  const { watched, last, told, disputes } = await (provers.length === 1
+  const { watched, last, told, disputes, isReplayed } = await (provers.length === 1
     ? watchOne({ ...how, prover: provers[0]!, onState }, signal)
     : watchAll(provers, how, onState, signal))
   const { figures, device, elapsedUs, marks } = watched
@@ -94,7 +95,7 @@ export async function byOpenings(
   const proofs = figures.proven ? `; ${provenText(figures.proven)}` : ''
   const looked = `${figures.patches} patches of ${segmentsText(how.work, figures)}, drawn here once the last state was in${proofs}`
   return {
-    ...{ device, elapsedUs, marks, last, drawn: [...watched.segments.keys()], looked, credited },
+    ...{ device, elapsedUs, marks, last, isReplayed, looked, credited },
     ...{ replicas: told, disputes },
     receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
   }
@@ -117,7 +118,7 @@ export async function byAttestation(
       elapsedUs,
       marks,
       last: kept.last(),
-      drawn: [...watched.segments.keys()],
+      isReplayed: false,
       looked,
       credited: figures.credited,
       replicas: null,
@@ -160,7 +161,7 @@ export async function bySumcheck(
   const credited = creditedOperations(operationsOfWork(work), liveShareOf(product, operands.a, operands.b))
   const looked = `every entry, by sumcheck: a wrong one passes with at most ${chanceText(log2Error)}`
   return {
-    ...{ device, elapsedUs, marks, last, drawn: [...marks.keys()], looked, credited },
+    ...{ device, elapsedUs, marks, last, isReplayed: false, looked, credited },
     ...{ replicas: null, disputes: [], product: { codes } },
     receipt: (facts, signer) => issueProduct({ ...facts, device, elapsedUs, proverKey, roots, proof, codes }, signer),
   }
@@ -202,7 +203,8 @@ async function provenUnderCodes(
 
 async function watchOne(watch: Watch, signal: AbortSignal): Promise<AllWatched> {
   const kept = keepingLast(watch)
-  return { watched: await watchWork(kept.watch, signal), last: kept.last(), told: null, disputes: [] }
+  const watched = await watchWork(kept.watch, signal)
+  return { watched, last: kept.last(), told: null, disputes: [], isReplayed: false }
 }
 
 /** The same watch, and the last state that it was handed. */
@@ -240,7 +242,7 @@ async function watchAll(
   const rejected = notCounted(ends).map((why) => `; ${why}`)
   return {
     ...{ watched: end.shown, last: states[first]!.at(-1)![1] },
-    ...{ told: [told, ...rejected].join(''), disputes: disputes.map(toldOf) },
+    ...{ told: [told, ...rejected].join(''), disputes: disputes.map(toldOf), isReplayed },
   }
 }
 
