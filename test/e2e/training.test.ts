@@ -25,9 +25,8 @@ test('touchstone work run train delivers weights, and a receipt whose every byte
   const { status, stdout } = await touchstone('work', 'run', 'train', inFolder('text'), ...small, ...files)
   expect(status).toBe(0)
   expect(stdout).toMatch(/ {2}loss +\d\.\d{4} first \(told\), \d\.\d{4} last \(told\)/)
-  expect(stdout.replace(/\s+/g, ' ')).toContain(
-    `check ${inFolder('trained.json')} --given ${inFolder('text')} --result`,
-  )
+  // Without the inputs nobody can tell which weights are right.
+  expect(stdout.replace(/\s+/g, ' ').trim()).toMatch(new RegExp(`check ${inFolder('trained.json')}$`))
   expect(storedIn(inFolder('model.safetensors')).map(({ name }) => name)).toContain('embed')
   const receipt = readFileSync(inFolder('trained.json'))
   const checked = await touchstone('check', inFolder('trained.json'))
@@ -89,7 +88,7 @@ test('weights are those of the receipt by their roots; another model, or one wit
   const [receipt, model] = [inFolder('trained.json'), inFolder('model.safetensors')]
   const check = (file: string) => touchstone('check', receipt, '--given', inFolder('text'), '--result', file)
   const tied = await check(model)
-  expect(tied.status).toBe(0)
+  expect([tied.status, tied.stdout]).toEqual([4, expect.stringContaining('RESULT_NOT_SHOWN')])
   expect(tied.stdout).toMatch(/ {2}loss +\d\.\d{4} first \(told\), \d\.\d{4} last \(told\)/)
   expect(tied.stdout).toContain('the file you named is what the receipt commits to')
   const stored = storedIn(model)
@@ -192,7 +191,7 @@ test('attacks 184, 340 and 444: touchstone work run train goes on from a state, 
     }),
   ])
   const check = ['check', inFolder('mlp.json'), '--result', inFolder('mlp.safetensors')]
-  expect((await touchstone(...check, '--given', state)).status).toBe(0)
+  expect((await touchstone(...check, '--given', state)).status).toBe(4)
   const { work } = await givenResult(inFolder('mlp.json'), state)
   expect(ownFiles({}).lacking(work)).toBe('add --given START.safetensors')
   expect(await otherInput(work, [inFolder('mlp.safetensors')])).toBe('the number of steps that made it')

@@ -62,6 +62,10 @@ export const DOUBTS = {
     meaning: 'what it was made of was not compared: it may be the result of other inputs than yours',
     nextStep: 'Hand in your own files, as named above.',
   },
+  RESULT_NOT_SHOWN: {
+    meaning: 'work of this size was done; that the result is right is not shown: one wrong step changes it, and few were drawn',
+    nextStep: 'Run it again with --replay FOLDER, or have it done by several provers.',
+  },
   CODE_NOT_NAMED: {
     meaning: 'it is the product of two codes; that they are those of the operands you mean is not shown',
     nextStep: 'Name those published for A and B, --code HEX --code HEX, or hand in both with --given.',

@@ -312,7 +312,9 @@ function tell(
     }
     return void process.stdout.write(`${JSON.stringify(told)}\n`)
   }
-  const inputs = product || flags.inputs === undefined ? [] : ['--inputs', flags.inputs]
+  // Which result is right a replay alone shows, where transitions build on each other.
+  const isWhole = work.isIndependent
+  const inputs = product || flags.inputs === undefined ? [] : [isWhole ? '--inputs' : '--replay', flags.inputs]
   const operands = product?.codes?.map((code) => ['--code', toHex(code)]) ?? given.map((file) => ['--given', file])
   const checkOf = (...words: readonly string[]) => quoteForShell(['touchstone', 'check', ...words])
   openTerminal(process.stdout, env).lines([
@@ -328,7 +330,10 @@ function tell(
     ...labelled('result', out),
     ...labelled('receipt', receipt),
     ...labelled('evidence', evidence ? flags.evidence : null),
-    ...labelled('check it', checkOf(receipt, ...inputs, ...operands.flat(), ...tied)),
+    ...labelled(
+      'check it',
+      checkOf(receipt, ...(isWhole || inputs.length > 0 ? [...inputs, ...operands.flat(), ...tied] : [])),
+    ),
     ...labelled('', evidence ? checkOf(flags.evidence, '--receipt', receipt) : null),
   ])
 }
