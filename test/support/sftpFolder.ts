@@ -63,6 +63,8 @@ export function serveSftp(sftp: SFTPWrapper, options: SftpOptions = {}): void {
     options.onOpenFiles?.(handles.size)
     fs.close(fd, finish(id))
   })
+  // As sshd does, and as the protocol wants it; the library leaves it to its user.
+  sftp.on('end', () => sftp.end())
   sftp.on('MKDIR', (id, path, attributes) => fs.mkdir(path, { mode: attributes.mode || 0o700 }, finish(id)))
   // Like OpenSSH: a rename never replaces what is there.
   sftp.on('RENAME', (id, from, to) => {

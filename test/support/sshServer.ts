@@ -30,6 +30,8 @@ export interface SshServerOptions {
   /** Told how many files are open for SFTP, whenever that changes. */
   readonly onOpenFiles?: (count: number) => void
   readonly noSftp?: boolean
+  /** Never agrees that its SFTP channel is closed. */
+  readonly keepsSftp?: boolean
   /** A server that breaks the flow control of the protocol. */
   readonly ignoreWindow?: boolean
   /** Lets everybody in who may, and hangs up at once. */
@@ -93,7 +95,12 @@ function isAllowed(context: AuthContext, options: SshServerOptions): boolean {
 }
 
 function serveSession(session: Session, options: SshServerOptions, children: Set<ChildProcess>): void {
-  if (!options.noSftp) session.on('sftp', (accept) => serveSftp(accept(), options))
+  if (!options.noSftp)
+    session.on('sftp', (accept) => {
+      const sftp = accept()
+      if (options.keepsSftp) keepOpen(sftp as never)
+      serveSftp(sftp, options)
+    })
   session.on('exec', (accept, _reject, info) => {
     const channel = accept()
     const child = spawn('/bin/sh', ['-c', info.command], {
@@ -109,6 +116,18 @@ function serveSession(session: Session, options: SshServerOptions, children: Set
       killGroup(child, `SIG${name}`)
     })
   })
+}
+
+/** What the library does not offer: a channel whose end is not confirmed. */
+function keepOpen(channel: {
+  readonly _protocol: { channelClose(id: number): void }
+  readonly outgoing: { readonly id: number }
+}): void {
+  const { _protocol, outgoing } = channel
+  const close = _protocol.channelClose.bind(_protocol)
+  _protocol.channelClose = (id) => {
+    if (id !== outgoing.id) close(id)
+  }
 }
 
 function connectStreams(channel: ServerChannel, child: ChildProcess, options: SshServerOptions): void {

@@ -81,6 +81,12 @@ export const fault = faultsOf({
     nextStep:
       'Ask the owner of the box for its fingerprint through another channel. Only if it is {got}, {unless}pass --host-key {got}.',
   },
+  HOST_KEY_COSTLY: {
+    blame: 'prover',
+    message:
+      '{address} shows the RSA host key {got}, which takes too long to check: its exponent has more than 32 bits, or its modulus more than 8192',
+    nextStep: 'Make another on the box with "ssh-keygen -A", and restart its SSH server.',
+  },
   HOST_KEY_REVOKED: {
     blame: 'network',
     message: '{address} shows the host key {got}, which is marked revoked',
@@ -143,6 +149,11 @@ export const fault = faultsOf({
     retry: true,
     message: 'the provider did not answer within {limitMs} ms',
     nextStep: ASK_ITS_LOG,
+  },
+  SFTP_NOT_CLOSED: {
+    blame: 'prover',
+    message: '{address} did not close its SFTP channel within {limitMs} ms',
+    nextStep: 'Restart the SSH server of the box, or take SFTP out of its sshd_config: files then go by commands.',
   },
   SSH_AUTH_FAILED: {
     blame: 'user',

@@ -220,6 +220,13 @@ describe.concurrent('connectSsh', () => {
     )
   })
 
+  test('attack 440: a server that does not close SFTP after the installation is dropped, and is to blame', async () => {
+    await withBox({ keepsSftp: true }, {}, async (connect) => {
+      const fault = await faultOf((await connect()).install(never))
+      expect([fault.detail.code, fault.blame]).toEqual(['SFTP_NOT_CLOSED', 'prover'])
+    })
+  })
+
   test('a server without SFTP gets the release through commands', async () => {
     await withBox({ noSftp: true }, { keep: true }, async (connect, home) => {
       const box = await connect()

@@ -37,6 +37,33 @@ export function keyTypesFor(known: readonly HostKeyLine[]): readonly ServerHostK
   return [...familiar, ...HOST_KEY_TYPES.filter((type) => !familiar.includes(type))]
 }
 
+/** OpenSSL takes 9 ms for a signature whose exponent has the size of its key; ssh-keygen makes none above 65,537 (attack 439). */
+const MOST_RSA_BITS = { exponent: 32, modulus: 8192 }
+
+/** Whether to check a signature of this key takes the time of others. */
+export function isCostly(blob: Buffer): boolean {
+  const [type, exponent, modulus] = stringsOf(blob, 3)
+  if (type?.toString('latin1') !== 'ssh-rsa' || exponent === undefined || modulus === undefined) return false
+  return bitsOf(exponent) > MOST_RSA_BITS.exponent || bitsOf(modulus) > MOST_RSA_BITS.modulus
+}
+
+/** Up to so many strings from the beginning, as SSH writes them: fewer where there are none. */
+function stringsOf(blob: Buffer, most: number): readonly Buffer[] {
+  const found: Buffer[] = []
+  for (let at = 0; found.length < most && at + 4 <= blob.length; ) {
+    const end = at + 4 + blob.readUInt32BE(at)
+    if (end > blob.length) break
+    found.push(blob.subarray(at + 4, end))
+    at = end
+  }
+  return found
+}
+
+function bitsOf(number: Buffer): number {
+  const first = number.findIndex((byte) => byte !== 0)
+  return first < 0 ? 0 : 8 * (number.length - first) - (Math.clz32(number[first]!) - 24)
+}
+
 /** Judges the key of the first exchange, asks about one never seen before, and takes no other in the same session. */
 export async function isTrusted(
   to: SshAddress,

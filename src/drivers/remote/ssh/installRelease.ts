@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import type { SFTPWrapper } from 'ssh2'
 import { boxWords } from '../../../core/bytes/boxWords.ts'
 import { printable } from '../../../core/bytes/printable.ts'
+import { inTime } from '../../system/inTime.ts'
 import { fault } from '../faults.ts'
 import type { ProverRelease } from '../readRelease.ts'
 import { HASH_FILES, RECEIVE_FILE, UNPACK_FILE } from './boxScripts.ts'
@@ -13,6 +14,7 @@ import type { Workspace } from './workspace.ts'
 
 const HASH_LIMIT_MS = 120_000
 const UPLOAD_LIMIT_MS = 600_000
+const CLOSE_LIMIT_MS = 5_000
 /** Small files cost round trips rather than bytes; so many are on their way together. */
 const FILES_AT_ONCE = 8
 /** Folders, inodes and rounding up, over the bytes of the files. */
@@ -63,19 +65,32 @@ export async function installRelease(
   const needBytes = files.reduce((sum, { bytes, packed, sentBytes }) => sum + bytes + (packed ? sentBytes : 0), 0)
   ensureRoom(session.address, workspace, needBytes + DISK_SLACK_BYTES)
   const sftp = await openSftp(session, signal)
+  const closed = sftp && new Promise<void>((resolve) => sftp.once('close', resolve))
+  const isKept = keep && sftp !== null
   try {
     const upload = { ...plan, folder, sftp }
     if (sftp === null) await uploadByCommand(upload)
     else await uploadBySftp(upload, sftp)
     const wrong = await firstDifference(upload)
     if (wrong !== null) throw fault('PROVER_HASH_MISMATCH', { address: session.address, ...wrong })
-    if (!keep || sftp === null) return { folder, uploadedBytes }
-    const moving = moveIntoCache(sftp, folder, cached, `${workspace.folder}/replaced`)
-    await session.within(moving, 'keeping the prover', signal)
-    return { folder: cached, uploadedBytes }
+    const moving = isKept && moveIntoCache(sftp, folder, cached, `${workspace.folder}/replaced`)
+    if (moving) await session.within(moving, 'keeping the prover', signal)
   } finally {
     sftp?.end()
   }
+  if (closed) await expectClosed(closed, session, signal)
+  return { folder: isKept ? cached : folder, uploadedBytes }
+}
+
+/** Until the server has agreed, whatever it sends there is read as SFTP, also during the run (attack 440). */
+async function expectClosed(closed: Promise<void>, session: SshSession, signal: AbortSignal): Promise<void> {
+  const { address } = session
+  const late = (): never => {
+    session.abort()
+    throw fault('SFTP_NOT_CLOSED', { address, limitMs: CLOSE_LIMIT_MS })
+  }
+  await inTime(Promise.race([closed, session.gone]), CLOSE_LIMIT_MS, late, signal)
+  await session.expectLine('closing SFTP')
 }
 
 async function parcelOf({ directory }: ProverRelease, file: ReleaseFile): Promise<Parcel> {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { keyTypesFor } from './hostTrust.ts'
+import { isCostly, keyTypesFor } from './hostTrust.ts'
 import {
   fingerprintOf,
   judgeHostKey,
@@ -138,4 +138,17 @@ describe('known hosts', () => {
     expect(readFileSync(file, 'utf8')).toMatch(/^\|1\|/)
     expect(ask(readFileSync(file, 'utf8'), blob).kind).toBe('trusted')
   })
+})
+
+test('attack 439: RSA keys that take long to check are told from those that ssh-keygen makes', () => {
+  const field = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, bytes.length >> 8, bytes.length & 255]), bytes])
+  const rsa = (e: Buffer, modulusBytes: number) =>
+    Buffer.concat([Buffer.from('ssh-rsa'), e, Buffer.alloc(modulusBytes, 0xff)].map(field))
+  const usual = Buffer.from([1, 0, 1])
+  expect(isCostly(rsa(usual, 512))).toBe(false)
+  expect(isCostly(rsa(Buffer.from([0, 0xff, 0xff, 0xff, 0xff]), 1024))).toBe(false)
+  expect(isCostly(rsa(Buffer.from([1, 0, 0, 0, 1]), 256))).toBe(true)
+  expect(isCostly(rsa(usual, 1025))).toBe(true)
+  // What is no such key is for others to refuse.
+  for (const blob of [Buffer.alloc(0), rsa(usual, 1025).subarray(0, 100), ours]) expect(isCostly(blob)).toBe(false)
 })

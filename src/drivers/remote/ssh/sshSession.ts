@@ -21,13 +21,14 @@ import { countPackets } from './countPackets.ts'
 import {
   FAMILIES,
   type HostTrustOptions,
+  isCostly,
   isTrusted,
   keyTypesFor,
   knownPlace,
   rememberFirstKey,
   type Trust,
 } from './hostTrust.ts'
-import { type HostKeyLine, readKnownHosts } from './knownHosts.ts'
+import { fingerprintOf, type HostKeyLine, readKnownHosts } from './knownHosts.ts'
 import { quoteForShell } from './quoteForShell.ts'
 import { formatSshAddress, type SshAddress } from './sshAddress.ts'
 import { type AskHidden, type AuthPlan, planAuth, type SshAuth } from './sshAuth.ts'
@@ -77,16 +78,14 @@ const CONNECT_LIMIT_MS = 15_000
 const COMMAND_LIMIT_MS = 30_000
 /**
  * Without those in which the server chooses a group: 10,000 bits of its own took the thread by whose clock all other boxes
- * are measured 0.45 s, as often as it liked (attack 258). Nor is anything inflated for it.
+ * are measured 0.45 s, as often as it liked (attack 258). Nor is anything inflated for it. Nor larger curves and groups,
+ * which take milliseconds (attack 439): who has those has one of these.
  */
 const KEY_EXCHANGES: readonly KexAlgorithm[] = [
   'curve25519-sha256',
   'curve25519-sha256@libssh.org',
   'ecdh-sha2-nistp256',
-  'ecdh-sha2-nistp384',
-  'ecdh-sha2-nistp521',
   'diffie-hellman-group14-sha256',
-  'diffie-hellman-group16-sha512',
 ]
 /** A silent connection is called lost after three of these. */
 const KEEP_ALIVE_MS = 5_000
@@ -149,6 +148,8 @@ async function attempt(
       authHandler: offer.handler,
       debug: countPackets(line.drop, () => performance.now()),
       hostVerifier: (blob: Buffer, verify: (valid: boolean) => void) => {
+        // Thrown: after a mere no the library reads on, and checks the signature of what came with the key.
+        if (isCostly(blob)) throw fault('HOST_KEY_COSTLY', { address, got: fingerprintOf(blob) })
         void isTrusted(to, blob, known, options, trust).then(verify, () => verify(false))
       },
       sock,
