@@ -29,13 +29,14 @@ async function finished(
   sharing: readonly string[] | Store['takeChips'] = [],
   rules: Promise<FleetRules> = testRules(),
   taken: Partial<TakenJob> = {},
+  rentedNow = allocated,
 ): Promise<Finish> {
   const counts = { score: 0, failuresInRow: 0, busyInRow: 0, missed: 0, stalls: 0 }
   const box = { allocated, inventory: null, status: 'new', ...counts } as Partial<BoxRecord> as BoxRecord
   const place = { id: 1, boxId: 'a', round: 1, kind, reason: 'round', tries: 0, box, window: 1, ...taken }
   const job = place as Partial<TakenJob> as TakenJob
   const takeChips = typeof sharing === 'function' ? sharing : async () => sharing
-  const store = { boxesWithCards: async () => [], takeChips }
+  const store = { boxesWithCards: async () => [], takeChips, box: async () => ({ ...box, allocated: rentedNow }) }
   const context = { store, rules: await rules, isAlone: true }
   return finishOf(job, resultOfReport(report), report, context)
 }
@@ -139,6 +140,31 @@ test('attack 432: a light look of a rented box that finds its cards taken, at an
       result: { outcome: 'rejected' },
       box: { failed: true },
     })
+})
+
+test('attack 442: nor does one of a box that was rented while the look was under way; nothing else is made of that', async () => {
+  const devices = [new ReferenceDevice({ facts: { class: 'gpu', backEnd: 'cuda', name: 'NVIDIA H200' } })]
+  const report = await verifyInProcess({ program: honestProgram({ devices }), catalogue: await shippedCatalogue() })
+  const reason = { code: 'REFUSED', part: 0, expected: 'roots', got: 'OUT_OF_MEMORY' } as const
+  const gaveUp: BoxReport = { ...report, judgement: { ...report.judgement, outcome: 'rejected', reason } }
+  const lookedAt = (one: BoxReport, kind: JobKind, before: boolean, after: boolean) =>
+    finished(one, kind, before, [], testRules(), {}, after)
+  for (const [before, after] of [
+    [false, true],
+    [true, false],
+  ] as const)
+    expect(await lookedAt(gaveUp, 'light', before, after)).toMatchObject({
+      result: { outcome: 'busy' },
+      box: { status: 'new', score: 0, scored: false, failed: false, busyInRow: 0 },
+    })
+  expect(await lookedAt(gaveUp, 'full', false, true)).toMatchObject({ box: { failed: true } })
+  for (const kind of ['light', 'full'] as const) {
+    const plain = await lookedAt(report, kind, false, false)
+    expect(await lookedAt(report, kind, false, true)).toEqual(plain)
+  }
+  const late = { ...reason, code: 'LATE_ROOT' } as never
+  const wrong: BoxReport = { ...report, judgement: { ...report.judgement, outcome: 'rejected', reason: late } }
+  expect(await lookedAt(wrong, 'light', false, true)).toMatchObject({ box: { failed: true } })
 })
 
 test('attack 242: a run outside the window of its round earns nothing, unless the fleet has none', async () => {

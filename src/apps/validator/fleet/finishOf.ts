@@ -12,7 +12,7 @@ import type { FleetRules } from './fleet.ts'
 import { type Leftover, refusedAsBusy } from './outcomeOf.ts'
 
 interface FinishContext {
-  readonly store: Pick<Store, 'boxesWithCards' | 'takeChips'>
+  readonly store: Pick<Store, 'box' | 'boxesWithCards' | 'takeChips'>
   readonly rules: FleetRules
   /** Nobody else stands in its cohort. */
   readonly isAlone: boolean
@@ -38,7 +38,8 @@ export async function finishOf(
   const { kind, box, round, boxId } = job
   const { claimVerdict } = told
   // Whoever rents it may take the rest of a card at any moment (attack 432).
-  const outcome = kind === 'light' && box.allocated && refusedAsBusy(told) ? 'busy' : told.outcome
+  const isTaken = await isTakenByTenant(job, told, store)
+  const outcome = isTaken ? 'busy' : told.outcome
   const { chips, doubts, tier: attested } = report?.attested ?? NOT_ATTESTED
   // Outside a window it may have shown a card that another box is paid for.
   const apart = rules.cohortSize > 1 && job.window === null
@@ -51,7 +52,8 @@ export async function finishOf(
   const tier = sharing.length > 0 || doubts.length > 0 ? 'C' : (attested ?? 'C')
   const earned = report && kind === 'full' ? scoreOf(report, tier, rules) : NOTHING
   const score = report && earned.score
-  const next = nextBoxState(box, outcome, { kind, score, claimVerdict, allocated: box.allocated, apart }, rules.box)
+  const allocated = box.allocated || isTaken
+  const next = nextBoxState(box, outcome, { kind, score, claimVerdict, allocated, apart }, rules.box)
   // A light look shows no haste in what matters, unless nothing else is asked of the box.
   const isPrompt = outcome === 'accepted' && (kind === 'full' || box.allocated)
   // Busy for a light look costs nothing, so it must not choose beside whom a box is measured (attack 125).
@@ -68,6 +70,19 @@ export async function finishOf(
     retryInMs: isAlone && !(isFree && stalled) ? retryDelay(outcome, job.tries, rules.retries) : null,
     followUps: followUps(job, marks),
   }
+}
+
+/**
+ * A light look that found no room on a box that is rented, or was when the look began: a tenant may have come meanwhile
+ * (attack 442). Asked for this alone; whoever marks rents changes nothing else about a look that is under way.
+ */
+async function isTakenByTenant(
+  { kind, box, boxId }: TakenJob,
+  told: Leftover['told'],
+  store: Pick<Store, 'box'>,
+): Promise<boolean> {
+  if (kind !== 'light' || !(told.outcome === 'busy' || refusedAsBusy(told))) return false
+  return box.allocated || ((await store.box(boxId))?.allocated ?? false)
 }
 
 function scoreOf({ judgement, inventory, host }: BoxReport, tier: Tier, { score }: FleetRules): BoxScore {
