@@ -37,6 +37,7 @@ test('touchstone work run simulate delivers the field and pictures of it, and a 
   const check = (...more: string[]) => touchstone('check', inFolder('flow.json'), '--result', ...more)
   const stream = ['--inputs', inFolder('stream')]
   const cells = ['--given', join(inFolder('stream'), 'cells.bin')]
+  // Attack 448.
   expect((await check(inFolder('field.npy'), ...stream, ...cells)).status).toBe(4)
   expect((await check(inFolder('field.npy'), '--replay', inFolder('stream'), ...cells)).status).toBe(0)
   const given = await givenResult(inFolder('flow.json'), inFolder('field.npy'))

@@ -88,6 +88,7 @@ test('weights are those of the receipt by their roots; another model, or one wit
   const [receipt, model] = [inFolder('trained.json'), inFolder('model.safetensors')]
   const check = (file: string) => touchstone('check', receipt, '--given', inFolder('text'), '--result', file)
   const tied = await check(model)
+  // Attack 448.
   expect([tied.status, tied.stdout]).toEqual([4, expect.stringContaining('RESULT_NOT_SHOWN')])
   expect(tied.stdout).toMatch(/ {2}loss +\d\.\d{4} first \(told\), \d\.\d{4} last \(told\)/)
   expect(tied.stdout).toContain('the file you named is what the receipt commits to')
