@@ -28,7 +28,6 @@ class Stamper {
   readonly #doors = new Map<number, (news: OfDoor) => void>()
   readonly #stalls: Stall[] = []
   #names = 0
-  hasEnded = false
 
   constructor() {
     this.#worker.unref()
@@ -37,12 +36,10 @@ class Stamper {
       else if ('door' in news) this.#doors.get(news.door)?.(news)
       else this.#lines.get(news.id)?.hear(news)
     })
-    const lost = () => {
-      this.hasEnded = true
-      for (const line of this.#lines.values()) line.destroy(new Error('the thread of our connections has ended'))
-    }
-    this.#worker.on('error', lost)
-    this.#worker.on('exit', lost)
+    // It is a part of us: without it every box would seem to have hung up.
+    this.#worker.on('error', (error) => {
+      throw error
+    })
   }
 
   tell(order: ToStamper, transfer: ArrayBuffer[] = []): void {
@@ -84,7 +81,7 @@ let running: Stamper | null = null
 
 /** One for all connections, from the first on. */
 function stamper(): Stamper {
-  if (running === null || running.hasEnded) running = new Stamper()
+  running ??= new Stamper()
   return running
 }
 

@@ -6,7 +6,7 @@ type Rule = (told: string, came: number | null, seconds: number) => boolean
 
 /**
  * Flow control holds for the data of a channel alone, and the library does not insist on it: whatever else a server sends
- * takes the time of the thread by whose clock all other boxes are measured. `onTooMany` is called when there was too much.
+ * takes the time of the one thread that reads what all boxes send. `onTooMany` is called when there was too much.
  */
 export function countPackets(onTooMany: () => void, nowMs: () => number): (told: string) => void {
   const sinceMs = nowMs()
