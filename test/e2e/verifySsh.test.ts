@@ -60,6 +60,9 @@ async function worksOn(address: string): Promise<void> {
   const { bytes } = decodeNpy(readFileSync(product!))
   expect([...new Int32Array(Uint8Array.from(bytes).buffer)]).toEqual([19, 22, 43, 50])
   expect((await touchstone(['check', receipt!])).status).toBe(0)
+  // Attack 448: of a chain of states somebody else's word is the result.
+  const flow = await touchstone(['work', 'run', 'simulate', '--size', '4', '--steps', '2', ...on])
+  expect([flow.status, JSON.parse(flow.stdout)]).toMatchObject([4, { doubts: ['RESULT_NOT_SHOWN'] }])
 }
 
 // Whole programs on a busy machine take their time.

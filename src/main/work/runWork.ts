@@ -171,8 +171,10 @@ export async function runWork(
       writeStates(flags.inputs, delivery.states?.(shown.last) ?? new Map())
     }
     isShown = true
-    // As a check of its receipt ends (attack 225).
-    const doubts = [...(shown.credited > 0 ? [] : [DEAD_WORK]), ...open()]
+    // As a check of its receipt ends (attack 225), and of its result (attack 448).
+    const isSomebodys = boxes.some((address) => address !== 'local')
+    const isOpen = isSomebodys && targets.length === 1 && !work.isIndependent && !shown.isReplayed
+    const doubts = [...(shown.credited > 0 ? [] : [DEAD_WORK]), ...(isOpen ? [RESULT_NOT_SHOWN] : []), ...open()]
     tell(flags, work, { ...shown, doubts }, delivery, env)
     return doubts.length === 0 ? EXIT.genuine : EXIT.notEstablished
   } catch (error) {
@@ -280,6 +282,7 @@ function showWork(terminal: Terminal, { ends, spec, figures }: Work<WorkKernels>
 }
 
 const DEAD_WORK = { code: 'DEAD_WORK' } as const
+const RESULT_NOT_SHOWN = { code: 'RESULT_NOT_SHOWN' } as const
 
 type ToldWork = Shown & { readonly doubts: readonly Doubt[] }
 
