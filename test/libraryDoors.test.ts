@@ -85,10 +85,12 @@ const NO_MEASUREMENT: Wrong = {
 }
 
 const NO_RUN: Wrong = {
-  '0.parts': NO_LIST,
+  '0.parts': [...NO_LIST, []],
   '0.parts.0.s': NO_BYTES,
-  '0.parts.0.nonce': NO_BYTES,
-  '0.parts.0.zSentUs': NO_NUMBER.filter((value) => value !== null),
+  // Attack 452: a nonce that was not committed to draws what its maker likes, and Z_0 has a clock of its own.
+  '0.parts.0.nonce': [...NO_BYTES, new Uint8Array(32).fill(7)],
+  '0.parts.0.z': [new Uint8Array(32)],
+  '0.parts.0.zSentUs': [...NO_NUMBER.filter((value) => value !== null), 1],
   '0.parts.0.devices': NO_LIST,
   '0.parts.0.devices.0.device': NO_WHOLE,
   '0.parts.0.devices.0.roots.0': NO_BYTES,

@@ -4,6 +4,8 @@ import { MAX_DEVICES } from '../core/params/constants.ts'
 import { requireForm } from '../core/params/requireForm.ts'
 import { type Challenge, decodeChallenge, encodeChallenge } from '../core/proof/challenge.ts'
 import { devicesOf } from '../core/proof/part.ts'
+import { kindOf } from '../core/proof/partKinds.ts'
+import { nonceHash } from '../core/proof/seeds.ts'
 import type { OpeningRange, Run } from '../core/proof/verifyPart.ts'
 
 const bytes = z.instanceof(Uint8Array)
@@ -55,9 +57,20 @@ function isSame(a: unknown, b: unknown): boolean {
 }
 
 export function requireRun(run: Run): void {
-  requireForm(z.object({ challenge: z.unknown(), parts: z.array(part) }), run, 'run')
+  requireForm(z.object({ challenge: z.unknown(), parts: z.array(part).min(1) }), run, 'run')
   requireChallenge(run.challenge)
   if (run.parts.length > run.challenge.parts.length) throw new RangeError('run.parts: more than were asked for')
+  for (const p of run.parts.keys()) requireCommitted(run, p)
+}
+
+/** A nonce of another's choice draws what he likes (attack 452); a clock of its own goes with Z_0, and with nothing else. */
+function requireCommitted({ challenge, parts }: Run, p: number): void {
+  const [asked, { nonce, z, zSentUs }] = [challenge.parts[p]!, parts[p]!]
+  if (!equalBytes(nonceHash(nonce), asked.nonceHash))
+    throw new RangeError(`run.parts.${p}.nonce: not the committed one`)
+  const hasZ = kindOf(asked).phases.length > 1
+  if ((z !== null) !== hasZ || (zSentUs !== null) !== hasZ)
+    throw new RangeError(`run.parts.${p}.z: ${hasZ ? 'missing' : 'in a part without passes'}`)
 }
 
 /** A part of a run that ran. */

@@ -230,8 +230,8 @@ async function makeFiles(folder: string): Promise<Table> {
     },
     {
       ...{ kind: 'receipt by openings', file: receiptFile, exit: 0 },
-      base: { trust: [KEY], given: operandFiles(write, sizes, given.given), result: [result] },
-      met: { ...ofProver, inputs: [inputs], replay: [inputs] },
+      base: { trust: [KEY], given: operandFiles(write, sizes, given.given), result: [result], replay: [inputs] },
+      met: ofProver,
     },
     {
       ...{ kind: 'receipt beside the certificate of its box', file: boundFile, exit: 0 },

@@ -69,6 +69,12 @@ describe('replicas', () => {
     expect(await replicas([honest(7), honest(8)])).toMatchObject({ outcome: 'agree', ends: ['shown', 'shown'] })
   })
 
+  test('attack 449: of which one cannot show what both said are too few', async () => {
+    const { outcome, ends } = await replicas([honest(7), gone(8)])
+    expect([outcome, ends[0]]).toEqual(['too few', 'shown'])
+    expect((await replicas([honest(6), honest(7), gone(8)])).outcome).toBe('agree')
+  })
+
   test('that differ are settled between them: one patch is recomputed, and whoever lied is named', async () => {
     const { outcome, ends, why, disputes } = await replicas([liar(9), honest(8)])
     expect([outcome, ...ends]).toEqual(['settled', 'DISPUTE_LOST', 'shown'])

@@ -49,9 +49,12 @@ export async function watchReplicas(
   const isReplayed = await settleUnheard(replicas, replay)
   replicas.rejectSameKeys()
   const isSettled = disputes.length > 0 && (isReplayed || replicas.unheard.length === 0)
-  const isTooFew = replicas.left.length < (isSettled ? 1 : 2)
   const shown = new Map<WorkListener, WatchedWork>()
+  const before = replicas.left.length
   await replicas.each(async (listener) => void shown.set(listener, await listener.prove()))
+  // Who said the same and cannot show it speaks against who is left: of several that lie alike one may pass (attack 449).
+  const agreed = replicas.left.length
+  const isTooFew = agreed < (isSettled && agreed === before ? 1 : 2)
   const ends = replicas.all.map((listener): ReplicaEnd => {
     const rejected = replicas.rejections.get(listener)
     return rejected ? { rejected } : { shown: shown.get(listener)! }

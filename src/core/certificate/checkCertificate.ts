@@ -156,7 +156,7 @@ export async function checkCertificate(
   return { ...checked, doubts: [...signed.doubts, ...validityDoubts(read, rules), ...checked.doubts] }
 }
 
-/** A prover that signs for itself has nobody who listened, whatever it says (attack 414). Run again, it does not matter who drew. */
+/** A prover that signs for itself has nobody who listened, whatever it says (attack 414), and chose what is credited (attack 450). */
 function watchedBy(
   trusts: (key: Uint8Array) => boolean,
   { revocations }: ReaderRules,
@@ -167,8 +167,7 @@ function watchedBy(
   const { drawnBy, proverKey, issuedAt } = receipt
   const watched = (key: Uint8Array) => trusts(key) && isWatcher(key, proverKey, issuedAt, revocations)
   const isWatched = drawnBy === 'listener' && signerKeys.some(watched)
-  const isOpen = !isWatched && checked.figures.replayed === 0
-  return { ...checked, isWatched, doubts: [...(isOpen ? [{ code: 'SELF_DRAWN' } as const] : []), ...checked.doubts] }
+  return { ...checked, isWatched, doubts: [...(isWatched ? [] : [{ code: 'SELF_DRAWN' } as const]), ...checked.doubts] }
 }
 
 async function checkAttestation(

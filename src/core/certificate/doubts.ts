@@ -63,8 +63,9 @@ export const DOUBTS = {
     nextStep: 'Hand in your own files, as named above.',
   },
   RESULT_NOT_SHOWN: {
-    meaning: 'work of this size was done; that the result is right is not shown: one wrong step changes it, and few were drawn',
-    nextStep: 'Run it again with --replay FOLDER, or have it done by several provers.',
+    meaning:
+      'work of this size was done; that the result is right is not shown: one wrong step changes it, and few were drawn',
+    nextStep: 'Run it again with --replay FOLDER; have a product proven with --method sumcheck, any other work done by several.',
   },
   CODE_NOT_NAMED: {
     meaning: 'it is the product of two codes; that they are those of the operands you mean is not shown',

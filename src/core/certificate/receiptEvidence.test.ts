@@ -17,7 +17,7 @@ import { checkCertificate, type ReaderRules } from './checkCertificate.ts'
 import { mendLineEnd, sealReceipt, takeApart } from './envelope.ts'
 import { isProblem } from './problems.ts'
 import { openEvidence } from './readEvidence.ts'
-import { issueReceipt, receiptKind } from './receiptEvidence.ts'
+import { issueReceipt, receiptKind, type WithInputs } from './receiptEvidence.ts'
 
 const signer = signerFrom(sha256(Uint8Array.of(7)))
 const ISSUED_MS = toMillis('2026-01-01T00:00:00.000Z')
@@ -66,15 +66,20 @@ test('attack 397: who drew for himself has no clock to tell of', async () => {
 })
 
 /** What a check says of a file, every patch recomputed. */
-async function codeOf(file: Uint8Array): Promise<string> {
+async function codeOf(file: Uint8Array, inputs: WithInputs | null = null): Promise<string> {
   const rules: ReaderRules = {
     ...{ nowMs: ISSUED_MS, trusted: [signer.publicKey], revocations: [], threshold: 1, required: [], prover: null },
     ...{ maxAgeSeconds: null, catalogue: { models: [], classes: [] } as never },
-    kinds: { [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS)) },
+    kinds: { [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS), inputs) },
   }
   const { problem, doubts } = await checkCertificate(mendLineEnd(file) ?? file, rules, () => null)
   return problem?.code ?? doubts.map(({ code }) => code).join()
 }
+
+test('attack 450: who drew for himself chose what is credited, also where all of it was run again', async () => {
+  const replayed: WithInputs = { hold: async (work) => work, replay: async () => ({ segments: 1, problem: null }) }
+  expect(await codeOf(issueReceipt(await honestReceipt(), signer), replayed)).toBe('SELF_DRAWN')
+})
 
 const stated = async () => stateReceipt(await honestReceipt())
 /** The line of an honest receipt, whose signer says this of its evidence, before any bytes. */

@@ -91,17 +91,15 @@ async function tie(read: ReadReceipt, checked: CheckedWork, own: OwnFiles | null
   const open = own.hasResult
     ? [
         ...(lacking === null ? [] : [{ code: 'OPERANDS_NOT_AT_HAND', where: lacking } as const]),
-        ...(isShownWhole(checked) ? [] : [RESULT_NOT_SHOWN]),
+        ...(checked.figures.replayed > 0 ? [] : [RESULT_NOT_SHOWN]),
       ]
     : []
   const tied = { isResultTied: own.hasResult && !problem, areInputsTied: lacking === null && !problem }
   return { ...checked, problem, doubts: [...checked.doubts, ...open], ...UNASKED, ...tied }
 }
 
-/** Attack 448: where transitions build on each other, one wrong step that was not drawn makes another result. */
+/** Attack 448: one wrong step that was not drawn makes another result. */
 const RESULT_NOT_SHOWN = { code: 'RESULT_NOT_SHOWN' } as const
-
-const isShownWhole = ({ read, figures }: CheckedWork): boolean => read.work.isIndependent || figures.replayed > 0
 
 function readReceipt(
   statement: ReceiptStatement,

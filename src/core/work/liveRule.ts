@@ -18,10 +18,9 @@ export class LiveRule<K> {
     return (name, patch, step, gathered) => {
       const made = runPatch(name, patch, step, gathered)
       const op = this.#ops[name]!
-      if (!op.isDead || !made) return made
+      if (!op.deadShare || !made) return made
       const { all, dead } = this.#counts.get(name) ?? { all: 0, dead: 0 }
-      const isDead = op.isDead(gathered.inputs, made, patch.numbers)
-      this.#counts.set(name, { all: all + 1, dead: dead + (isDead ? 1 : 0) })
+      this.#counts.set(name, { all: all + 1, dead: dead + op.deadShare(gathered.inputs, made, patch.numbers) })
       return made
     }
   }

@@ -61,6 +61,6 @@ export interface Op<K> {
   /** Not 0 where something was written that is no number (W2.6). */
   run(kernels: K, call: OpCall): number
   scratchBytes?(step: ShapedStep): number
-  /** W4.5, the live rule: whether a gathered patch, whose inputs are given as bytes, shows work that anyone could skip. */
-  isDead?(inputs: readonly Uint8Array[], outputs: readonly Uint8Array[], numbers: Numbers): boolean
+  /** W4.5, the live rule: how much of a gathered patch, whose inputs are given as bytes, is work that anyone could skip. */
+  deadShare?(inputs: readonly Uint8Array[], outputs: readonly Uint8Array[], numbers: Numbers): number
 }

@@ -12,7 +12,7 @@ export interface Step {
   readonly isChoke?: boolean
   /** W3.8. The part of the batch it belongs to, where the specification divides it; none after the parts are joined. */
   readonly shard?: number
-  /** W4.5. Of its operations, what the next state or a figure depends on; all of them where it is left out. */
+  /** W4.5. Of its operations, what the next state depends on; all of them where it is left out. */
   readonly needed?: Needed
 }
 

@@ -92,9 +92,9 @@ is checked. Countersign only what you watched yourself.
 
 --result compares what came of a work with its receipt: another file ends with
 1, one that cannot be compared with 2 and what it takes. Name what you had it
-made of with --given too: other inputs end with 1, and none with 4. That the
-result of a training, an inference or a flow is right takes --replay: without it
-the check ends with 4, for one wrong step that was not drawn makes another.
+made of with --given too: other inputs end with 1, and none with 4. That a
+result is right takes --replay, or the proof of a product as a whole: without
+it the check ends with 4, for one wrong step that was not drawn makes another.
 
 A receipt of rendering can be checked only with the inputs of the work: its
 patches read all of the scene. --replay leaves nothing to chance, and takes as

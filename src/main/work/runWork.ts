@@ -173,7 +173,7 @@ export async function runWork(
     isShown = true
     // As a check of its receipt ends (attack 225), and of its result (attack 448).
     const isSomebodys = boxes.some((address) => address !== 'local')
-    const isOpen = isSomebodys && targets.length === 1 && !work.isIndependent && !shown.isReplayed
+    const isOpen = isSomebodys && targets.length === 1 && !shown.product && !shown.isReplayed
     const doubts = [...(shown.credited > 0 ? [] : [DEAD_WORK]), ...(isOpen ? [RESULT_NOT_SHOWN] : []), ...open()]
     tell(flags, work, { ...shown, doubts }, delivery, env)
     return doubts.length === 0 ? EXIT.genuine : EXIT.notEstablished
@@ -315,9 +315,9 @@ function tell(
     }
     return void process.stdout.write(`${JSON.stringify(told)}\n`)
   }
-  // Which result is right a replay alone shows, where transitions build on each other.
-  const isWhole = work.isIndependent
-  const inputs = product || flags.inputs === undefined ? [] : [isWhole ? '--inputs' : '--replay', flags.inputs]
+  // Which result is right a replay alone shows.
+  const isWhole = product !== undefined
+  const inputs = product || flags.inputs === undefined ? [] : ['--replay', flags.inputs]
   const operands = product?.codes?.map((code) => ['--code', toHex(code)]) ?? given.map((file) => ['--given', file])
   const checkOf = (...words: readonly string[]) => quoteForShell(['touchstone', 'check', ...words])
   openTerminal(process.stdout, env).lines([

@@ -1,3 +1,4 @@
+import { words32 } from '../../bytes/bytes.ts'
 import type { Numbers } from '../op.ts'
 import { requireThat } from '../refusals.ts'
 import type { Region, TensorShape } from '../tensor.ts'
@@ -92,13 +93,17 @@ const OWN_ROWS = DIRECTIONS.map((_, direction) =>
   DIRECTIONS.slice(0, direction).reduce((sum, along) => sum + 2 ** along.filter((by) => by !== 0).length, 0),
 )
 
-/** W6.4.4. All cells equal, or nothing changed. */
-function isDeadBlock([rows]: readonly Uint8Array[], [made]: readonly Uint8Array[]): boolean {
+/** Bit 0 of a cell: solid; bit 19: driven. Either is written without a thought for what was there before. */
+const FIXED = 1 | (1 << 19)
+
+/** W6.4.4. All of it where all cells are equal, or nothing changed; else its cells that no flow reaches (attack 451). */
+function deadShareOf([rows, cells]: readonly Uint8Array[], [made]: readonly Uint8Array[]): number {
   const bytes = 4 * BLOCK_CELLS
   const isUnchanged = OWN_ROWS.every((row, direction) =>
     isSame(rows!.subarray(row * bytes, (row + 1) * bytes), made!.subarray(direction * bytes, (direction + 1) * bytes)),
   )
-  return isUnchanged || isUniform(made!)
+  if (isUnchanged || isUniform(made!)) return 1
+  return words32(cells!).filter((cell) => (cell & FIXED) !== 0).length / BLOCK_CELLS
 }
 
 /** W6.2. Populations and cells, one transition on. */
@@ -129,7 +134,7 @@ const flow: WorkOp = {
     const count = rowsOf(outputs[0]!.shape)
     return kernels.flow(...places, ...blocksOf(numbers), 0, count, ...(floats as Seven))
   },
-  isDead: isDeadBlock,
+  deadShare: deadShareOf,
 }
 
 type Seven = [number, number, number, number, number, number, number]

@@ -114,11 +114,11 @@ const floatsIn = (bytes: Uint8Array): Float32Array => new Float32Array(new Uint8
 
 /** W4.5. In over half of a patch the gradient left no trace: the moment is what it was, times `by`. */
 const isWithoutGradient =
-  (by: string): NonNullable<WorkOp['isDead']> =>
+  (by: string): NonNullable<WorkOp['deadShare']> =>
   ([before], [after], numbers) => {
     const [old, made, factor] = [floatsIn(before!), floatsIn(after!), floatOf(numbers[by]!)]
     const untouched = made.filter((value, i) => value === Math.fround(factor * old[i]!)).length
-    return 2 * untouched > made.length
+    return Number(2 * untouched > made.length)
   }
 
 /** W2.9.3. m, gradient, clip factor. */
@@ -126,7 +126,7 @@ const adamWFirst: WorkOp = {
   ...overParameters('adamWFirst', 2, true, ['beta1'], (kernels, [m, g, clip, out], count, [beta1]) =>
     kernels.adamWFirst(m!, g!, clip!, out!, count, beta1!),
   ),
-  isDead: isWithoutGradient('beta1'),
+  deadShare: isWithoutGradient('beta1'),
 }
 
 /** W2.9.3. v, gradient, clip factor. */
@@ -147,7 +147,7 @@ const sgdVelocity: WorkOp = {
   ...overParameters('sgdVelocity', 2, true, ['momentum'], (kernels, [v, g, clip, out], count, [by]) =>
     kernels.sgdVelocity(v!, g!, clip!, out!, count, by!),
   ),
-  isDead: isWithoutGradient('momentum'),
+  deadShare: isWithoutGradient('momentum'),
 }
 
 /** W2.9.4. w and the new velocity. */

@@ -66,7 +66,7 @@ const picture: WorkOp = {
     return kernels.picture(triangles, kinds, materials, nodes, camera, outputs[0]!.at, outputs[1]!.at, ...rest)
   },
   /** W7.5.4. Most paths ended with their first ray: one hit in a tile would else pay for all of it (attack 206). */
-  isDead: (_, [, rays], { samples }: Numbers) => words(rays!)[0]! < 1.5 * TILE_PIXELS * samples!,
+  deadShare: (_, [, rays], { samples }: Numbers) => Number(words(rays!)[0]! < 1.5 * TILE_PIXELS * samples!),
 }
 
 /** Ops of pictures (W7). */

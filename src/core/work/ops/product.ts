@@ -67,5 +67,5 @@ export const product: Op<Pick<WorkKernels, 'product'>> = {
     if (isLeftOut) return kernels.product(a, b, outputs[0]!.at, 1, 1, 0, 1, 1, MASK.none, 0)
     return kernels.product(a, b, outputs[0]!.at, rows, columns, k, batch, shared, mask, first)
   },
-  isDead: (inputs) => inputs.some((row) => row.every((value) => value === 0)),
+  deadShare: (inputs) => Number(inputs.some((row) => row.every((value) => value === 0))),
 }

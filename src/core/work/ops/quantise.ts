@@ -177,7 +177,7 @@ const productPieces: WorkOp = {
     const places = [a!.at, scales!.at, b!.at, outputs[0]!.at] as const
     return kernels.productPieces(...places, rows / batch, columns, width, piece!, batch, shared)
   },
-  isDead: ([a, , b]) => [a!, b!].some((row) => row.every((value) => value === 0)),
+  deadShare: ([a, , b]) => Number([a!, b!].some((row) => row.every((value) => value === 0))),
 }
 
 /** Ops between floats and 8-bit integers. */

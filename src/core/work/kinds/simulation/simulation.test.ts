@@ -15,7 +15,7 @@ import { patchRunner } from '../../runPatch.ts'
 import { linksOf, type StateMark, stateRoot } from '../../stateChain.ts'
 import { leafSpan, leavesOf, type TensorShape } from '../../tensor.ts'
 import { depthOf, proofBytes } from '../../tensorTree.ts'
-import { openWork, segmentPrograms } from '../../work.ts'
+import { neededOfWork, openWork, operationsOfWork, segmentPrograms } from '../../work.ts'
 import { type ExactEngine, engineOnOwned, hasherOn } from '../../workEngine.ts'
 import { createWorkKernels, type WorkKernels } from '../../workKernels.ts'
 import { EXACT_OPS } from '../../workOps.ts'
@@ -152,6 +152,27 @@ describe('a receipt', () => {
     const { problem, figures } = checkReceipt(work, { ...proof, workId: work.workId, firstRoot, marks }, runner)
     expect(problem).toBeNull()
     expect(figures).toMatchObject({ liveShare: 0, credited: 0 })
+  })
+
+  test('attack 451: of cells that no flow reaches, and of figures that are told, nothing is credited', async () => {
+    const { work } = await flowOf(around(12, 1))
+    const flows = work.transition(1).steps.findIndex(({ op }) => op === 'flow')
+    const [{ op }, shaped] = [work.transition(1).steps[flows]!, work.transition(1).shaped[flows]!]
+    expect(neededOfWork(work)).toBe(12 * work.ops[op]!.operations(shaped))
+    expect(neededOfWork(work)).toBeLessThan(operationsOfWork(work))
+    const creditedWith = async (contentAt: NonNullable<Flow['contentAt']>) => {
+      const running = await flowOf({ ...around(12, 4), contentAt })
+      const marks = runAll(running)
+      const { firstRoot, run } = running
+      const proof = await proveWork(running.work, { firstRoot, marks }, run, nonceOf(1))
+      const receipt = { ...proof, workId: running.work.workId, firstRoot, marks }
+      return checkReceipt(running.work, receipt, runner).figures
+    }
+    // One cell in each block of 64.
+    const porous = await creditedWith((x, y, z) => (x % 4 === 1 && y % 4 === 1 && z % 4 === 1 ? 'fluid' : 'solid'))
+    expect(porous.credited).toBe(0)
+    const half = await creditedWith((x) => (x % 4 === 0 ? 'solid' : 'fluid'))
+    expect(half.liveShare).toBeLessThanOrEqual(0.75)
   })
 
   test('of wrong blocks is believed just where no draw meets one, as often as the formula says', async () => {

@@ -84,6 +84,9 @@ function sumOf(name: string, [, blocksY, blocksZ]: readonly number[]): readonly 
   ]
 }
 
+/** W4.5. No state depends on a figure: it is told, and not credited (attack 451). */
+const TOLD = { always: 0, asked: 0 } as const
+
 function transition(said: FlowParameters, { isCommitted }: Turn): Program {
   const blocks = blocksAlong(said)
   const [blocksX, blocksY, blocksZ] = blocks
@@ -92,9 +95,11 @@ function transition(said: FlowParameters, { isCommitted }: Turn): Program {
   const steps: Step[] = [{ op: 'flow', inputs: ['populations', 'cells'], outputs: ['made'], numbers }]
   if (isCommitted)
     steps.push(
-      { op: 'flowFigures', inputs: ['made'], outputs: ['mass', 'energy'], numbers: { blocksX } },
-      ...sumOf('mass', blocks),
-      ...sumOf('energy', blocks),
+      ...[
+        { op: 'flowFigures', inputs: ['made'], outputs: ['mass', 'energy'], numbers: { blocksX } },
+        ...sumOf('mass', blocks),
+        ...sumOf('energy', blocks),
+      ].map((step) => ({ ...step, needed: TOLD })),
     )
   const statistics = isCommitted ? ['mass/z', 'energy/z'] : []
   return { there: new Map([...givenOf(said), ...stateOf(said)]), steps, after: ['made'], statistics }

@@ -44,6 +44,11 @@ function correction(beta: number, transition: number): number {
   return bitsOf(Math.fround(1 - power))
 }
 
+const correctionsAt = ({ beta1, beta2 }: Extract<Optimiser, { readonly name: 'adamW' }>, transition: number) => ({
+  correction1: correction(floatOf(beta1), transition),
+  correction2: correction(floatOf(beta2), transition),
+})
+
 /** From gradients to the next parameters and moments, parameter by parameter; and the norm. */
 export function optimise(
   p: ProgramBuilder,
@@ -55,6 +60,8 @@ export function optimise(
   const norm = p.step('gradientNorm', squares, {}, { isChoke: true })
   const clip = p.step('clipFactor', [norm], { clip: optimiser.clip }, { isChoke: true })
   const rate = rateAt(optimiser, transition)
+  // Once for all parameters: late in a long training it takes millions of products.
+  const corrections = optimiser.name === 'sgd' ? {} : correctionsAt(optimiser, transition)
   const after = new Map<string, string>()
   for (const [name, g] of gradients) {
     if (optimiser.name === 'sgd') {
@@ -66,10 +73,6 @@ export function optimise(
     const { beta1, beta2, epsilon, decay } = optimiser
     const m = p.step('adamWFirst', [`${name}/m`, g, clip], { beta1 })
     const v = p.step('adamWSecond', [`${name}/v`, g, clip], { beta2 })
-    const corrections = {
-      correction1: correction(floatOf(beta1), transition),
-      correction2: correction(floatOf(beta2), transition),
-    }
     after.set(name, p.step('adamWWeight', [name, m, v], { rate, epsilon, decay, ...corrections }))
     after.set(`${name}/m`, m)
     after.set(`${name}/v`, v)
