@@ -65,7 +65,8 @@ export const DOUBTS = {
   RESULT_NOT_SHOWN: {
     meaning:
       'work of this size was done; that the result is right is not shown: one wrong step changes it, and few were drawn',
-    nextStep: 'Run it again with --replay FOLDER; have a product proven with --method sumcheck, any other work done by several.',
+    nextStep:
+      'Run it again with --replay FOLDER; have a product proven with --method sumcheck, any other work done by several.',
   },
   CODE_NOT_NAMED: {
     meaning: 'it is the product of two codes; that they are those of the operands you mean is not shown',

@@ -18,6 +18,8 @@ export interface DoorRules {
   readonly words?: Parameters<typeof buckets>[0]
   /** New connections of one network. */
   readonly entries?: Parameters<typeof buckets>[0]
+  /** Callers from this machine come through a proxy, which says for whom (X-Forwarded-For), and bounds who dials (attack 453). */
+  readonly behindProxy?: boolean
 }
 
 /** From the first byte of a connection to a message or a request that is whole. */
@@ -36,6 +38,9 @@ const NEXT_REQUEST_MS = 5_000
 
 interface Guest {
   readonly network: string
+  readonly isProxied: boolean
+  /** Whose words they are. */
+  speaker: string
   readonly socket: Socket
   spoke: boolean
   key: string | null
@@ -64,6 +69,9 @@ export function keepDoor(server: Server, rules: DoorRules): (socket: Socket) => 
     socket.prependListener('data', refuseManyRequests)
   })
   server.prependListener('request', (request: IncomingMessage) => refuseBody(request, rules.mostBody))
+  server.prependListener('upgrade', ({ socket, headers }: IncomingMessage) =>
+    door.nameCaller(socket, headers['x-forwarded-for']),
+  )
   // Node answers these by itself, and reads their bodies to the end.
   server.on('checkExpectation', ({ socket }: IncomingMessage) => readNoMore(socket))
   return (socket) => seats.get(socket) ?? NO_SEAT
@@ -114,8 +122,11 @@ const NO_SEAT: Seat = { maySpeak: () => false, heard: () => {}, known: () => {} 
 
 const nowUs = (): number => 1000 * performance.now()
 
+const isHere = (address: string): boolean => /^(?:(?:::ffff:)?127\.0\.0\.1|::1)$/.test(address)
+
 class Door {
   readonly #rules: DoorRules
+  readonly #guests = new WeakMap<Socket, Guest>()
   readonly #strangers = new Set<Guest>()
   readonly #held = new Map<string, number>()
   readonly #known = new Map<string, Guest[]>()
@@ -129,17 +140,21 @@ class Door {
   }
 
   enter(socket: Socket): Seat | null {
-    const network = networkOf(socket.remoteAddress ?? '')
-    if (this.#takeEntry(network, nowUs()) > 0) return null
-    const { places, idleMs, firstWordMs = FIRST_WORD_MS } = this.#rules
+    const address = socket.remoteAddress ?? ''
+    const network = networkOf(address)
+    const { places, idleMs, firstWordMs = FIRST_WORD_MS, behindProxy = false } = this.#rules
+    const isProxied = behindProxy && isHere(address)
+    if (!isProxied && this.#takeEntry(network, nowUs()) > 0) return null
     // Whoever asked for a page is served to the end; a stranger who spoke and was let stay is worth no more than the next one.
     const keepsSpeakers = idleMs === null
-    if (this.#holds(network) >= places * ONE_NETWORK_SHARE && !this.#pushOut(network, keepsSpeakers)) return null
+    const share = isProxied ? 1 : ONE_NETWORK_SHARE
+    if (this.#holds(network) >= places * share && !this.#pushOut(network, keepsSpeakers)) return null
     if (this.#strangers.size >= places) {
       const biggest = this.#biggest()
       if (!this.#pushOut(biggest, keepsSpeakers && this.#holds(biggest) <= this.#holds(network))) return null
     }
-    const guest: Guest = { network, socket, spoke: false, key: null }
+    const guest: Guest = { network, isProxied, speaker: network, socket, spoke: false, key: null }
+    this.#guests.set(socket, guest)
     this.#add(guest)
     let timer = setTimeout(() => socket.destroy(), firstWordMs).unref()
     const restart = (ms: number | null): void => {
@@ -151,7 +166,7 @@ class Door {
       this.#remove(guest)
     })
     return {
-      maySpeak: () => guest.key !== null || this.#takeWord(network, nowUs()) === 0,
+      maySpeak: () => guest.key !== null || this.#takeWord(guest.speaker, nowUs()) === 0,
       heard: () => {
         guest.spoke = true
         if (guest.key === null) restart(idleMs)
@@ -162,6 +177,12 @@ class Door {
         this.#welcome(guest, key)
       },
     }
+  }
+
+  /** The last one that is named was written by the proxy itself; whatever stands before, by whoever dialled. */
+  nameCaller(socket: Socket, forwarded: string | readonly string[] | undefined): void {
+    const guest = this.#guests.get(socket)
+    if (guest?.isProxied && forwarded !== undefined) guest.speaker = networkOf(`${forwarded}`.split(',').at(-1)!.trim())
   }
 
   #holds(network: string): number {

@@ -127,6 +127,37 @@ test('attack 201: strangers of one network are listened to so often, however man
   }
 })
 
+test('attack 453: through a proxy each caller has words of its own, and a token of a tunnel takes none', async () => {
+  const heard: string[] = []
+  const listening = (socket: WebSocket) =>
+    // As a channel does: it may have been cut off for this very word.
+    socket.on('message', (said) => void (socket.readyState === WebSocket.OPEN && heard.push(String(said))))
+  const rules = { words: { atOnce: 2, perSecond: 1e-6 }, behindProxy: true }
+  const listener = await listenWs({ host: '127.0.0.1', port: 0 }, listening, rules)
+  const say = async (word: string, path: string, from: string, address = '127.0.0.1') => {
+    const options = { headers: { 'x-forwarded-for': from }, localAddress: address }
+    const socket = new WebSocket(`ws://127.0.0.1:${listener.port}${path}`, options)
+    socket.on('error', () => {})
+    await once(socket, 'open')
+    socket.send(Buffer.from(word))
+    await Promise.race([once(socket, 'close'), expect.poll(() => heard).toContain(word)])
+    socket.terminate()
+  }
+  try {
+    // Whatever the caller itself writes there comes before what the proxy does.
+    for (const word of ['a', 'b', 'c', 'd']) await say(word, '/lease', `8.8.8.8, 203.0.113.9`)
+    await say('honest', '/lease', '198.51.100.7')
+    for (let i = 0; i < 5; i++) await say(`${i}`.repeat(32), '/tunnel', '203.0.113.9')
+    expect(heard.filter((word) => word.length < 7)).toEqual(['a', 'b', 'honest'])
+    expect(heard.filter((word) => word.length === 32)).toHaveLength(5)
+    // Nobody else's word is taken for it.
+    for (const word of ['e', 'f', 'g']) await say(word, '/lease', `198.51.100.${word}`, '127.0.0.2')
+    expect(heard).not.toContain('g')
+  } finally {
+    await listener.close()
+  }
+})
+
 const MUCH = Buffer.alloc(32 * 1024 * 1024)
 
 test('attack 88: strangers who talk to keep their places give way all the same, also within one network', async () => {

@@ -5,7 +5,7 @@ import { decodeAnswer, isFresh } from '../../../core/lease/leaseMessages.ts'
 import type { Seat } from '../../../ports/leases.ts'
 import type { DoorRules } from '../../system/keepDoor.ts'
 import { stampedBy } from '../../system/stampedSocket.ts'
-import { listenBehindStamps, listenWs, wsCameUs, wsChannel } from '../../system/wsChannel.ts'
+import { listenBehindStamps, listenWs, TUNNEL_PATH, wsCameUs, wsChannel } from '../../system/wsChannel.ts'
 import type { ProviderLine } from './askProvider.ts'
 
 /** Where providers behind NAT dial in: one channel each for messages, and a connection per tunnel. */
@@ -63,10 +63,10 @@ export async function openLeaseHub(where: { readonly host: string; readonly port
   const listener = await listenWs(
     where,
     (socket, path, seat) => {
-      if (path === '/tunnel') acceptTunnel({ socket, seat }, tunnels)
+      if (path === TUNNEL_PATH) acceptTunnel({ socket, seat }, tunnels)
       else void acceptLine({ socket, seat }, lines, { ...door, isNew })
     },
-    { places: MAX_STRANGERS, ...door.rules },
+    { places: MAX_STRANGERS, behindProxy: true, ...door.rules },
     listenBehindStamps,
   )
   return {

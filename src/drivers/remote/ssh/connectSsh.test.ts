@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import ssh2 from 'ssh2'
 import { afterAll, describe, expect, test } from 'vitest'
 import { faultOf, fingerprintOfPair, readAll, SCRIPTS, sshBoxSuite } from '../../../../test/suites/sshBoxSuite.ts'
@@ -318,6 +319,22 @@ describe.concurrent('connectSsh', () => {
       why: 'nothing listens on that port (ECONNREFUSED)',
     })
     listener.close()
+  })
+
+  test('a tunnel that comes late has not used up the time of the login', async () => {
+    const home = join(root, 'late')
+    mkdirSync(home, { recursive: true })
+    const server = await startSshServer({ home, user: 'renter', password: 'secret', hostKey })
+    const dial = async () => {
+      await delay(2_500)
+      return net.connect(server.port, '127.0.0.1')
+    }
+    const trust = { knownHostsFiles: [], ownKnownHostsFile: join(home, 'known'), onFirstUse: () => true }
+    const to = { user: 'renter', host: '127.0.0.1', port: server.port }
+    const options = { ...trust, auth: { password: 'secret' }, dial, connectLimitMs: 2_000 }
+    const session = await openSession(to, options, never)
+    session.abort()
+    await server.close()
   })
 
   test('Node is recent enough from 20.19 on', () => {

@@ -132,9 +132,10 @@ async function attempt(
   let sock: Duplex | undefined
   try {
     plan = await planAuth(to.user, auth, signal)
-    // A hop on the way has its own time.
+    // A hop on the way has its own time, and so has a tunnel.
+    timer.stop()
     sock = await options.dial?.(signal)
-    if (sock) timer.restart()
+    timer.restart()
     const either = AbortSignal.any([signal, over.signal])
     sock ??= await Promise.race([dialStamped(placeOf(to, options), either), timer.late])
     const offer = offerTo(plan)
@@ -266,6 +267,9 @@ const NETWORK: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'nothing answers there',
 }
 
+/** Of this machine: no box is to blame for them. */
+const OUR_LIMITS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS'])
+
 const inWords = (code: string): string => (NETWORK[code] === undefined ? code : `${NETWORK[code]} (${code})`)
 
 type SshError = Error & { readonly level?: string; readonly code?: string | number }
@@ -300,6 +304,7 @@ function connectFault(
   }
   if (error.level === 'handshake' && error.message.includes('host key format'))
     return fault('SSH_NO_COMMON_KEY', { address }, error)
+  if (OUR_LIMITS.has(`${error.code}`)) return fault('NO_ROOM_TO_DIAL', { address, why: `${error.code}` }, error)
   const why = typeof error.code === 'string' ? inWords(error.code) : 'it does not speak SSH as we do'
   return unreachable(address, typeof error.code === 'number' ? 'it hung up' : why, said, error)
 }
