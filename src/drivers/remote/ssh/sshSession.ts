@@ -16,7 +16,8 @@ import { TouchstoneError } from '../../../ports/errors.ts'
 import { inTime } from '../../system/inTime.ts'
 import { cameUsOf, dialStamped } from '../../system/stampedSocket.ts'
 import type { Destination } from '../../system/stampMessages.ts'
-import { fault, itSaid } from '../faults.ts'
+import { fault } from '../faults.ts'
+import { connectFault, type SshError, unreachable } from './connectFault.ts'
 import { countPackets } from './countPackets.ts'
 import {
   FAMILIES,
@@ -257,57 +258,8 @@ function watchLine(client: ssh2.Client) {
   return { gone, isLost: () => lost, cut, drop, said: () => lastWords(words, MOST_WORDS) }
 }
 
-const NETWORK: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'no host has that name',
-  EAI_AGAIN: 'its name cannot be looked up now',
-  ECONNREFUSED: 'nothing listens on that port',
-  ECONNRESET: 'the connection was cut',
-  EHOSTUNREACH: 'there is no way to that host',
-  ENETUNREACH: 'there is no way to that network',
-  ETIMEDOUT: 'nothing answers there',
-}
-
-/** Of this machine: no box is to blame for them. */
-const OUR_LIMITS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS'])
-
-const inWords = (code: string): string => (NETWORK[code] === undefined ? code : `${NETWORK[code]} (${code})`)
-
-type SshError = Error & { readonly level?: string; readonly code?: string | number }
-
 /** Enough for a sentence, whatever a server sends. */
 const MOST_WORDS = 300
-
-const unreachable = (address: string, why: string, said: string, cause?: unknown): TouchstoneError =>
-  fault('BOX_UNREACHABLE', { address, why: `${why}${itSaid(said)}` }, cause)
-
-function connectFault(
-  address: string,
-  options: SessionOptions,
-  plan: AuthPlan | null,
-  trust: Trust,
-  said: string,
-  error: SshError,
-): TouchstoneError {
-  const judgement = trust.judgement
-  if (judgement !== null && !trust.accepted) {
-    const { fingerprint: got } = judgement
-    if (judgement.kind === 'revoked') return fault('HOST_KEY_REVOKED', { address, got })
-    if (judgement.kind !== 'changed') return fault('HOST_KEY_UNKNOWN', { address, got })
-    const where = options.hostKey === undefined ? options.ownKnownHostsFile : '--host-key'
-    const unless = where === '--host-key' ? '' : `remove the old entry from ${where} or `
-    return fault('HOST_KEY_CHANGED', { address, got, expected: judgement.expected.join(' or '), where, unless })
-  }
-  if (error.level === 'client-authentication' || error.level === 'agent') {
-    const tried = plan?.names.join(', ') ?? ''
-    const means = `${tried || 'nothing, for want of a key or password'}${itSaid(said)}`
-    return fault('SSH_AUTH_FAILED', { address, tried, means }, error)
-  }
-  if (error.level === 'handshake' && error.message.includes('host key format'))
-    return fault('SSH_NO_COMMON_KEY', { address }, error)
-  if (OUR_LIMITS.has(`${error.code}`)) return fault('NO_ROOM_TO_DIAL', { address, why: `${error.code}` }, error)
-  const why = typeof error.code === 'string' ? inWords(error.code) : 'it does not speak SSH as we do'
-  return unreachable(address, typeof error.code === 'number' ? 'it hung up' : why, said, error)
-}
 
 function sessionOf(
   client: ssh2.Client,
