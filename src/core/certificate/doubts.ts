@@ -64,9 +64,9 @@ export const DOUBTS = {
   },
   RESULT_NOT_SHOWN: {
     meaning:
-      'work of this size was done; that the result is right is not shown: one wrong step changes it, and few were drawn',
+      'the file is what was committed to, and work of this size was done; that it is right is not shown: one wrong step that nobody looked at changes it',
     nextStep:
-      'Run it again with --replay FOLDER; have a product proven with --method sumcheck, any other work done by several.',
+      'Run it again with --replay FOLDER, as --inputs FOLDER wrote it; a product is proven with --method sumcheck.',
   },
   CODE_NOT_NAMED: {
     meaning: 'it is the product of two codes; that they are those of the operands you mean is not shown',

@@ -20,7 +20,7 @@ export const PROBLEMS = {
   },
   BAD_SIGNATURE: { meaning: 'the signature does not match the content', nextStep: ASK_AGAIN },
   UNKNOWN_SIGNER: {
-    meaning: 'the certificate is signed by a key you have not said you trust',
+    meaning: 'it is signed by a key you have not said you trust',
     nextStep: 'Compare the key with the one that the signer told you, then add --trust KEY.',
   },
   OTHER_VERSION: {

@@ -8,3 +8,7 @@ export function labelled(label: string, text: string | null, indent = INDENT, co
   if (text === null) return []
   return wrap(text, columns - indent).map((row, i) => `${(i === 0 ? `  ${label}` : '').padEnd(indent)}${row}`)
 }
+
+/** A command stays on one line: it is copied whole. */
+export const labelledCommand = (label: string, command: string | null): string[] =>
+  labelled(label, command, INDENT, Number.POSITIVE_INFINITY)

@@ -85,7 +85,9 @@ function readInput(file: string, bytes: number): Uint8Array {
   try {
     content = readRegularFile(file, bytes)
   } catch {
-    throw fault('NOT_READABLE', { file })
+    throw fault('BAD_WORK_INPUT', {
+      why: `${file} cannot be read: name the folder that work run wrote for this receipt with --inputs`,
+    })
   }
   if (typeof content === 'number' || content.length !== bytes)
     throw fault('BAD_WORK_INPUT', { why: `${file} does not have the ${bytes} bytes of this input` })

@@ -14,7 +14,7 @@ import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import { encodeNpy, type NpyMatrix } from '../../drivers/workFiles/npy.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
-import { labelled } from '../render/labelled.ts'
+import { labelled, labelledCommand } from '../render/labelled.ts'
 import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, system } from '../system.ts'
@@ -148,6 +148,6 @@ function tell({ out, receipt, json }: ClassifyFlags, { model, proofBytes, held }
     ...labelled('model', `${model}: publish it once, every answer is held against it`),
     ...labelled('result', out),
     ...labelled('receipt', receipt),
-    ...labelled('check it', `${quoteForShell(['touchstone', 'check', receipt, '--model', model])} ${held}`),
+    ...labelledCommand('check it', `${quoteForShell(['touchstone', 'check', receipt, '--model', model])} ${held}`),
   ])
 }

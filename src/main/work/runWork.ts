@@ -27,7 +27,7 @@ import type { SshFlags } from '../boxes/openSshBox.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import { doubtText } from '../render/answer.ts'
-import { labelled } from '../render/labelled.ts'
+import { labelled, labelledCommand } from '../render/labelled.ts'
 import { bar } from '../render/showSteps.ts'
 import { openTerminal, type Terminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
@@ -316,8 +316,8 @@ function tell(
     return void process.stdout.write(`${JSON.stringify(told)}\n`)
   }
   // Which result is right a replay alone shows.
-  const isWhole = product !== undefined
   const inputs = product || flags.inputs === undefined ? [] : ['--replay', flags.inputs]
+  const canCompare = product !== undefined || inputs.length > 0
   const operands = product?.codes?.map((code) => ['--code', toHex(code)]) ?? given.map((file) => ['--given', file])
   const checkOf = (...words: readonly string[]) => quoteForShell(['touchstone', 'check', ...words])
   openTerminal(process.stdout, env).lines([
@@ -333,10 +333,13 @@ function tell(
     ...labelled('result', out),
     ...labelled('receipt', receipt),
     ...labelled('evidence', evidence ? flags.evidence : null),
+    ...labelledCommand('check it', checkOf(receipt, ...(canCompare ? [...inputs, ...operands.flat(), ...tied] : []))),
+    ...labelledCommand('', evidence ? checkOf(flags.evidence, '--receipt', receipt) : null),
     ...labelled(
-      'check it',
-      checkOf(receipt, ...(isWhole || inputs.length > 0 ? [...inputs, ...operands.flat(), ...tied] : [])),
+      '',
+      canCompare
+        ? null
+        : `which shows that work was done, not that ${out} is right: for that run it with --inputs FOLDER`,
     ),
-    ...labelled('', evidence ? checkOf(flags.evidence, '--receipt', receipt) : null),
   ])
 }

@@ -184,7 +184,7 @@ const addSimulation = (command: Command, context: CommandContext): Command =>
     .option('--obstacle <shape>', 'sphere:X,Y,Z,R, cylinder:X,Y,R or box:X,Y,Z,X,Y,Z; may be repeated', addObstacle)
     .option('--walls', 'a floor and a ceiling')
     .option('--pictures <folder>', 'where pictures of the flow go, as they come')
-    .option('--frames <count>', 'how many pictures', readWhole(1, 10_000), 10)
+    .option('--frames <count>', 'at most so many pictures, of states that are committed', readWhole(1, 10_000), 10)
     .option('--out <file>', 'where density and velocity go, as float32 of 4 by z by y by x', 'field.npy')
     .action((flags: Parameters<typeof runSimulation>[0]) => {
       if (flags.pictures === undefined) refuseUnused(command, ['frames'], 'without --pictures')
@@ -207,8 +207,9 @@ const addRendering = (command: Command, context: CommandContext): Command =>
     )
 
 const AFTER_HELP = `
-The receipt is checked on any machine, in seconds, without doing the work again:
-  touchstone check touchstone.receipt
+The receipt is checked on any machine, with the command that is printed at the
+end; elsewhere add --trust YOUR_KEY. Ends with 0 where the work was shown, with 4
+where something is left open: the result of a box that you do not own, for one.
 
 Whoever works learns what is looked at when everything is committed to. What
 does not hold, or comes too late, is rejected: nothing is written then (1).
