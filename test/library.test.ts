@@ -12,6 +12,7 @@ import { PROBLEMS } from '../src/core/certificate/problems.ts'
 import { checkReportSchema } from '../src/core/certificate/reportSchemas.ts'
 import { checkCertificate } from '../src/exports/index.ts'
 import { honestCertificate } from './support/honestCertificate.ts'
+import { summaryOf } from './support/syntheticCertificate.ts'
 import { VALIDATOR } from './support/verifyInProcess.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -36,6 +37,17 @@ describe('checkCertificate', () => {
     expect(report).toMatchObject({ kind: 'certificate', format: 1, verdict: 'genuine', newlineAdded: false })
     expect(checkReportSchema.safeParse(JSON.parse(JSON.stringify(report))).error).toBeUndefined()
     expect(heard.at(-1)).toBe(`${report.openings}/${report.openings}`)
+  })
+
+  test('attack 454: holds what its reader was sold against a run, and against no word of a signer', async () => {
+    const summary = summaryOf(certificate)
+    const asked = { trust, nowMs, threads: 1 }
+    expect(await checkCertificate(summary, asked)).toMatchObject({ kind: 'summary' })
+    const held = await checkCertificate(summary, { ...asked, claim: 'RTX 4090' })
+    expect(held).toMatchObject({ kind: 'refused', problem: { code: 'NOT_A_CERTIFICATE' } })
+    expect(await checkCertificate(summary, { ...asked, claim: 'RTX 4090', full: certificate })).toMatchObject({
+      kind: 'certificate',
+    })
   })
 
   test('forgives a missing last line end and says so, but nothing else', async () => {

@@ -18,10 +18,29 @@ const rulesForm = z.strictObject({
   collateral: z.record(z.string(), z.string()).optional(),
 })
 
+/** A list of chips that is none would be asked of nobody (attack 454). */
+const runForm = z
+  .strictObject({
+    x: bytes,
+    queries: z.array(bytes),
+    proverKey: bytes,
+    gpus: z.int().min(1),
+    chips: z.array(z.array(z.string().regex(/^\w+$/))),
+    atMs: z.number(),
+  })
+  .refine(({ gpus, chips }) => chips.length === gpus)
+
 /** Throws `RangeError` where a rule is none, or a policy. */
 export const attestationReader: typeof core.attestationReader = (rules) => {
   requireForm(rulesForm, rules, 'rules')
-  return core.attestationReader(rules)
+  const reader = core.attestationReader(rules)
+  return {
+    ...reader,
+    checkRun: async (carried, run) => {
+      requireForm(runForm, run, 'run')
+      return await reader.checkRun(carried, run)
+    },
+  }
 }
 
 export type { AttestationReader, AttestationRules } from '../core/attest/attestationReader.ts'

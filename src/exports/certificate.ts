@@ -16,13 +16,13 @@ export type {
 /** The whole check of a signed file. Throws where a rule is none. */
 export const checkCertificate: typeof core.checkCertificate = async (file, rules, checkOpenings) => {
   requireRules(rules)
-  return await core.checkCertificate(file, rules, checkOpenings)
+  return core.heldAgainst(rules.claim, await core.checkCertificate(file, rules, checkOpenings))
 }
 
 /** The same of a summary, beside the certificate that it sums up. */
 export const checkSummary: typeof core.checkSummary = async (file, full, rules, checkOpenings) => {
   requireRules(rules)
-  return await core.checkSummary(file, full, rules, checkOpenings)
+  return core.heldAgainst(rules.claim, await core.checkSummary(file, full, rules, checkOpenings))
 }
 
 /** Signs the summary of a certificate. Throws at a score that no summary has, which nobody could read. */

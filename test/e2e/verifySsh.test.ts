@@ -64,6 +64,8 @@ async function worksOn(address: string): Promise<void> {
   const { bytes } = decodeNpy(readFileSync(product!))
   expect([...new Int32Array(Uint8Array.from(bytes).buffer)]).toEqual([19, 22, 43, 50])
   expect((await touchstone(['check', receipt!])).status).toBe(0)
+  // Attack 457: two keys of one box are one witness.
+  expect((await touchstone(['work', 'run', 'matmul', a!, b!, ...on, '--replicas', '2'])).status).toBe(4)
   // Where every entry of it is proven it is not.
   expect((await touchstone(['work', 'run', 'matmul', a!, b!, ...on, '--method', 'sumcheck'])).status).toBe(0)
 }
@@ -88,7 +90,7 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     // The prover, kept for the next time, the key it signs work with, and nothing else.
     const releases = readdirSync(join(home, '.cache/touchstone'))
     expect(releases.map((id) => existsSync(join(home, '.cache/touchstone', id, 'manifest.json')))).toEqual([true])
-    expect(readdirSync(join(home, '.local/share/touchstone'))).toEqual(['prover.key'])
+    expect(readdirSync(join(home, '.local/share/touchstone'))).toEqual(['prover-1.key', 'prover.key'])
     expect(readdirSync(home).sort()).toEqual(['.cache', '.local'])
     for (const name of readdirSync(home)) rmSync(join(home, name), { recursive: true })
   })

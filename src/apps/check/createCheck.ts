@@ -1,5 +1,6 @@
 import type { CheckSignature } from '../../core/bytes/ed25519.ts'
 import { fromHex } from '../../core/bytes/hex.ts'
+import { heldAgainst } from '../../core/certificate/checkCertificate.ts'
 import { MAX_CERTIFICATE_BYTES, tooLarge } from '../../core/certificate/envelope.ts'
 import type { Checked } from '../../core/certificate/reportOfCheck.ts'
 import { type Revocations, revocationSchema } from '../../core/certificate/signers.ts'
@@ -72,7 +73,7 @@ export const createCheck =
       onOpenings: options.onProgress ?? (() => {}),
     }
     const found = await checkEvidence(given, rules, recomputing, options.signal ?? new AbortController().signal)
-    return tell({ ...found, ...rules })
+    return tell({ ...found, checked: heldAgainst(rules.claim, found.checked), ...rules })
   }
 
 const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = {

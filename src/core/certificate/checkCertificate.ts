@@ -130,6 +130,10 @@ export const CLOCK_SKEW_MS = 5 * 60 * 1000
 
 export const refused = (problem: CertificateProblem): CheckedEvidence => ({ kind: 'refused', problem, doubts: [] })
 
+/** What a reader was sold is compared with nothing but a run: any other file would be told by what its signer was (attack 454). */
+export const heldAgainst = (claim: string | null | undefined, checked: CheckedEvidence): CheckedEvidence =>
+  !claim || checked.kind === 'certificate' || checked.problem ? checked : refused({ code: 'NOT_A_CERTIFICATE' })
+
 /** Recomputes openings of a run: all of them or a sample, here or on other threads. */
 export type CheckOpenings = (run: Run) => RejectReason | null | Promise<RejectReason | null>
 

@@ -63,10 +63,8 @@ export const DOUBTS = {
     nextStep: 'Hand in your own files, as named above.',
   },
   RESULT_NOT_SHOWN: {
-    meaning:
-      'the file is what was committed to, and work of this size was done; that it is right is not shown: one wrong step that nobody looked at changes it',
-    nextStep:
-      'Run it again with --replay FOLDER, as --inputs FOLDER wrote it; a product is proven with --method sumcheck.',
+    meaning: 'work of this size was done; that its result is right is not shown',
+    nextStep: 'Check it with --replay FOLDER.',
   },
   CODE_NOT_NAMED: {
     meaning: 'it is the product of two codes; that they are those of the operands you mean is not shown',

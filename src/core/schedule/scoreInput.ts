@@ -23,7 +23,7 @@ export function scoreInput(source: ScoreSource): BoxScoreInput {
   const { judgement, registered, allocated, claims = {}, host = [], tier = 'C' } = source
   const outcome = judgement.outcome === 'accepted' ? 'passed' : 'failed'
   const totals = outcome === 'passed' ? gpuTotals(judgement.devices, judgement.scaling) : null
-  const gpu = totals && !isAsSold(judgement) ? withoutModel(totals) : totals
+  const gpu = totals && { ...totals, ...modelOf(judgement) }
   return { outcome, gpu, host: { ...hostClaims(claims), ...hostShown(host) }, registered, allocated, tier, ageMs: 0 }
 }
 
@@ -33,4 +33,8 @@ const isAsSold = ({ claim }: Judgement): boolean =>
   claim.reasons.every((reason) => typeof reason !== 'string' && reason.got === reason.expected)
 
 /** A model is inferred, and likelier for what is kept back; its base score is for who has shown all of it (attack 99). */
-const withoutModel = ({ model: _, ...shown }: GpuScoreInput): GpuScoreInput => shown
+function modelOf(judgement: Judgement): Pick<GpuScoreInput, 'model'> {
+  const models = new Set(judgement.devices.map(({ identity }) => identity.cards?.[0]))
+  const [model] = models
+  return models.size === 1 && model && isAsSold(judgement) ? { model } : {}
+}

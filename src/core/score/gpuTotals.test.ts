@@ -17,7 +17,6 @@ const device = (more: Partial<ScoredDevice> = {}): ScoredDevice => ({
 test('adds up what the devices proved', () => {
   expect(gpuTotals([device(), device({ rates: proven({ bf16: 1 }) })], proven(900))).toEqual({
     count: 2,
-    model: 'h100-sxm',
     rates: { bf16: 701, int8: 1000 },
     sustained: { bf16: 1300 },
     memoryBytes: 160,
@@ -37,9 +36,9 @@ test('attack 74: memory that is held but not proven counts for nothing, and neit
   })
 })
 
-test('cards of several models, or unknown ones, have no base score', () => {
+test('attack 454: no model is a total, likely as it may be: it is for who was sold and shown as one', () => {
   const mixed = [device(), device({ identity: card('identified', 't4') })]
-  expect(gpuTotals(mixed, null)).not.toHaveProperty('model')
+  for (const devices of [mixed, [device()]]) expect(gpuTotals(devices, null)).not.toHaveProperty('model')
   expect(gpuTotals([device({ identity: card('unknown', null) })], null)).not.toHaveProperty('model')
 })
 

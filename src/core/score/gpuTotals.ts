@@ -15,13 +15,12 @@ export interface ScoredDevice {
 
 /**
  * Totals over the devices of a run, or null where a device is a CPU: which is not paid as a GPU. Memory that is held
- * but not proven as the card's own (§7) counts for nothing, and so does its speed.
+ * but not proven as the card's own (§7) counts for nothing, and so does its speed. A model is no total: it is paid where it
+ * was sold and shown whole (`scoreInput`, attack 99).
  */
 export function gpuTotals(devices: readonly ScoredDevice[], scaling: Proven | null): GpuScoreInput | null {
   requireDevices(devices, scaling)
   if (devices.length === 0 || devices.some((device) => device.identity.status === 'cpu')) return null
-  const models = new Set(devices.map((device) => device.identity.cards?.[0]))
-  const [model] = models
   const memories = devices.flatMap(({ memory }) => (memory?.status === 'proven' ? [memory] : []))
   return {
     count: devices.length,
@@ -32,7 +31,6 @@ export function gpuTotals(devices: readonly ScoredDevice[], scaling: Proven | nu
     memoryBytes: sum(memories.map(({ heldBytes }) => heldBytes)),
     bandwidth: sum(memories.map(({ perSecond }) => perSecond)),
     scaling: proven(scaling === null ? 1 : scaling / 1000),
-    ...(models.size === 1 && model ? { model } : {}),
   }
 }
 

@@ -87,7 +87,7 @@ export function checkReceipt<K>(
   const proven = receipt.proven ? checkSteps(receipt.proven, steps.map(drawnStep)) : null
   if (proven && 'code' in proven) return refused(proven)
   const liveShare = Math.min(live.share, work.isIndependent ? 1 : newStates(receipt))
-  const credited = creditedOperations(neededOfWork(work), liveShare)
+  const credited = creditedOperations(neededOfWork(work), liveShare, operations)
   const drawn = { drawnSegments: traced.length, patches, proven }
   return { problem: null, figures: { ...figures, ...drawn, liveShare, credited } }
 }

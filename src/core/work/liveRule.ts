@@ -31,6 +31,11 @@ export class LiveRule<K> {
   }
 }
 
-/** Operations that are credited, of those that a state depends on. */
-export const creditedOperations = (needed: number, liveShare: number): number =>
-  liveShare < LEAST_LIVE_SHARE ? 0 : Math.floor(needed * liveShare)
+/**
+ * Operations that are credited: those that a state depends on, less what is dead of all that is counted. Draws are by all of
+ * it, so that what nobody needs may be the live part (attack 456).
+ */
+export function creditedOperations(needed: number, liveShare: number, operations = needed): number {
+  const credited = Math.floor(needed - (1 - liveShare) * operations)
+  return liveShare < LEAST_LIVE_SHARE || credited < LEAST_LIVE_SHARE * needed ? 0 : credited
+}

@@ -22,6 +22,9 @@ export interface Needed {
   readonly asked: number
 }
 
+/** W4.5. Of a figure: it is told, and no state depends on it. */
+export const TOLD: Needed = { always: 0, asked: 0 }
+
 /** W3.6. A transition that stands for others: for how many, and for how many in what it asks of all sequences (W4.5). */
 export type Counted = readonly [transition: number, times: number, asked?: number]
 

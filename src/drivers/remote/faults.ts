@@ -98,12 +98,6 @@ export const fault = faultsOf({
     message: '{address} shows the host key {got}, which nobody has confirmed',
     nextStep: 'Compare it with what the owner of the box says, then pass --host-key {got}.',
   },
-  NO_ROOM_TO_DIAL: {
-    blame: 'validator',
-    retry: true,
-    message: 'this machine has no room for a connection to {address} ({why})',
-    nextStep: 'Raise its limit of open files (ulimit -n), or ask fewer boxes at once.',
-  },
   LEASE_LEADS_ELSEWHERE: {
     blame: 'prover',
     message: 'the lease leads elsewhere: {why}',

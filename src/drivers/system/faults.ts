@@ -75,6 +75,12 @@ export const fault = faultsOf({
     message: 'the other side closed the channel',
     nextStep: 'Try again; if it keeps happening, ask whoever runs the other side.',
   },
+  NO_ROOM_TO_DIAL: {
+    blame: 'validator',
+    retry: true,
+    message: 'this machine has no room for a connection to {to} ({why})',
+    nextStep: 'Raise its limit of open files (ulimit -n), or ask fewer boxes at once.',
+  },
   NOT_REACHED: {
     blame: 'network',
     retry: true,

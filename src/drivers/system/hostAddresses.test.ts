@@ -1,3 +1,4 @@
+import { createSocket } from 'node:dgram'
 import { networkInterfaces } from 'node:os'
 import { expect, test } from 'vitest'
 import { addressesOf, isIn, isNoBox, isPublic, networkList, plainAddress } from './hostAddresses.ts'
@@ -61,4 +62,26 @@ test('attack 157: what a redirection may not lead to is no box either, unless an
     expect([address, isNoBox(address), isPublic(address)]).toEqual([address, false, false])
   for (const address of ['203.0.113.7', '2001:db8::1'])
     expect([isNoBox(address), isPublic(address)]).toEqual([false, true])
+})
+
+test('attack 458: names whose server never answers keep no other name waiting', async () => {
+  const server = createSocket('udp4')
+  server.on('message', (question, from) => {
+    // Silent about evil.test. An answer has the question, and 203.0.113.7 for whoever asks for an address of IPv4.
+    if (question.includes('evil')) return
+    const head = Buffer.from(question)
+    head.writeUInt16BE(0x8180, 2)
+    const isV4 = question.readUInt16BE(question.length - 4) === 1
+    head.writeUInt16BE(isV4 ? 1 : 0, 6)
+    const answer = Buffer.from('c00c00010001000000000004cb007107', 'hex')
+    server.send(isV4 ? Buffer.concat([head, answer]) : head, from.port, from.address)
+  })
+  await new Promise<void>((resolve) => server.bind(0, '127.0.0.1', resolve))
+  const servers = [`127.0.0.1:${server.address().port}`]
+  let answered = 0
+  const evil = Array.from({ length: 8 }, (_, i) => addressesOf(`box${i}.evil.test`, servers).then(() => answered++))
+  expect(await addressesOf('box.good.test', servers)).toEqual(['203.0.113.7'])
+  expect(answered).toBe(0)
+  server.close()
+  await Promise.all(evil)
 })

@@ -1,4 +1,5 @@
-import { lookup } from 'node:dns/promises'
+import { lookup, Resolver } from 'node:dns/promises'
+import { readFileSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { inTime } from './inTime.ts'
@@ -9,10 +10,40 @@ const LOOKUP_MS = 10_000
 export const plainAddress = (address: string): string =>
   address.replace(/%.*$/, '').replace(/^::ffff:(?=[0-9.]+$)/i, '')
 
-/** Every numeric address of a host, or none where its name does not resolve in time. */
-export async function addressesOf(host: string): Promise<readonly string[]> {
-  const found = await inTime(lookup(host, { all: true }), LOOKUP_MS, () => []).catch(() => [])
-  return [...new Set(found.map(({ address }) => plainAddress(address)))]
+/**
+ * Every numeric address of a host, or none where its name does not resolve in time. The system's own look-up has two places
+ * for all of the process, and a name whose server never answers holds one of them for 10 s (attack 458): it is asked for
+ * names of this network alone. `servers` are the system's where left out.
+ */
+export async function addressesOf(host: string, servers?: readonly string[]): Promise<readonly string[]> {
+  const asked = isIP(host) > 0 ? Promise.resolve([host]) : (namedHere(host) ?? resolve(host, servers))
+  const found = await inTime(asked, LOOKUP_MS, () => []).catch(() => [])
+  return [...new Set(found.map(plainAddress))]
+}
+
+async function resolve(host: string, servers?: readonly string[]): Promise<readonly string[]> {
+  // Without a dot it is a name of this network, wherever the system looks for those; with a number at its end, an address.
+  if (!/\.(?!(?:0x[0-9a-f]*|[0-9]+)\.?$)[^.]+\.?$/i.test(host))
+    return (await lookup(host, { all: true })).map(({ address }) => address)
+  const resolver = new Resolver({ timeout: LOOKUP_MS / 2, tries: 2 })
+  if (servers) resolver.setServers(servers)
+  const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  return found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+}
+
+/** As /etc/hosts has it; null where it has nothing. */
+function namedHere(host: string): Promise<readonly string[]> | null {
+  const rows = hostsFile().map((line) => line.replace(/#.*/, '').trim().split(/\s+/))
+  const found = rows.flatMap(([address, ...names]) => (names.includes(host) && address ? [address] : []))
+  return found.length === 0 ? null : Promise.resolve(found)
+}
+
+function hostsFile(): readonly string[] {
+  try {
+    return readFileSync('/etc/hosts', 'utf8').split('\n')
+  } catch {
+    return []
+  }
 }
 
 /** Networks as `10.0.0.0/8`. A bad one throws. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http'
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import { networkOf } from '../../core/bytes/networkOf.ts'
 import { buckets } from '../../core/units/buckets.ts'
 import type { Seat } from '../../ports/leases.ts'
@@ -18,7 +18,7 @@ export interface DoorRules {
   readonly words?: Parameters<typeof buckets>[0]
   /** New connections of one network. */
   readonly entries?: Parameters<typeof buckets>[0]
-  /** Callers from this machine come through a proxy, which says for whom (X-Forwarded-For), and bounds who dials (attack 453). */
+  /** Callers from this machine come through a proxy that writes X-Forwarded-For itself, and bounds who dials (attack 453). */
   readonly behindProxy?: boolean
 }
 
@@ -30,6 +30,8 @@ const ONE_NETWORK_SHARE = 1 / 4
 const WORDS = { atOnce: 128, perSecond: 4 }
 /** A connection that is taken costs 0.3 ms, one that is turned away a sixth of it: more than one network is answered otherwise. */
 export const ENTRIES = { atOnce: 256, perSecond: 32 }
+/** What is said through a proxy, by all of its callers. */
+const PASSED = { atOnce: 2048, perSecond: 128 }
 /** Connections of one known key: the newest count. */
 const PER_KEY = 4
 /** A reader that takes nothing for so long is let go, and so is a request that takes as long to arrive. */
@@ -132,6 +134,7 @@ class Door {
   readonly #known = new Map<string, Guest[]>()
   readonly #takeWord: ReturnType<typeof buckets>
   readonly #takeEntry: ReturnType<typeof buckets>
+  readonly #takePassed = buckets(PASSED)
 
   constructor(rules: DoorRules) {
     this.#rules = rules
@@ -166,7 +169,7 @@ class Door {
       this.#remove(guest)
     })
     return {
-      maySpeak: () => guest.key !== null || this.#takeWord(guest.speaker, nowUs()) === 0,
+      maySpeak: () => guest.key !== null || (this.#takeWord(guest.speaker, nowUs()) === 0 && this.#mayPass(guest)),
       heard: () => {
         guest.spoke = true
         if (guest.key === null) restart(idleMs)
@@ -179,10 +182,17 @@ class Door {
     }
   }
 
+  /** All who come through a proxy together. */
+  #mayPass({ isProxied }: Guest): boolean {
+    return !isProxied || this.#takePassed('', nowUs()) === 0
+  }
+
   /** The last one that is named was written by the proxy itself; whatever stands before, by whoever dialled. */
   nameCaller(socket: Socket, forwarded: string | readonly string[] | undefined): void {
     const guest = this.#guests.get(socket)
-    if (guest?.isProxied && forwarded !== undefined) guest.speaker = networkOf(`${forwarded}`.split(',').at(-1)!.trim())
+    const named = `${forwarded ?? ''}`.split(',').at(-1)!.trim()
+    const address = isIP(named) > 0 ? named : named.replace(/^\[?(.*?)\]?:[0-9]+$/, '$1')
+    if (guest?.isProxied && isIP(address) > 0) guest.speaker = networkOf(address)
   }
 
   #holds(network: string): number {

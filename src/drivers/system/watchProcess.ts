@@ -9,6 +9,18 @@ export const PROCESS_METRICS = [
 
 const RESOLUTION_MS = 10
 
+let lastBytes = 0
+
+/** It is read from a file: where no more can be opened, what it was (attack 459). */
+export function residentBytes(): number {
+  try {
+    lastBytes = process.memoryUsage.rss()
+  } catch {
+    // The figure of before.
+  }
+  return lastBytes
+}
+
 /** Tells how busy this process is until the function it returns is called. */
 export function watchProcess(metrics: Metrics): () => Promise<void> {
   // What it records includes its own interval.
@@ -18,7 +30,7 @@ export function watchProcess(metrics: Metrics): () => Promise<void> {
   const timer = setInterval(() => {
     metrics.set('touchstone_event_loop_delay_seconds', seconds(delay.percentile(99)))
     metrics.set('touchstone_event_loop_delay_max_seconds', seconds(delay.max))
-    metrics.set('touchstone_resident_bytes', process.memoryUsage.rss())
+    metrics.set('touchstone_resident_bytes', residentBytes())
     delay.reset()
   }, 15_000)
   timer.unref()

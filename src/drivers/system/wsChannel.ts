@@ -8,6 +8,7 @@ import { boundFrames, FRAMES } from './boundFrames.ts'
 import { fault } from './faults.ts'
 import { plainAddress } from './hostAddresses.ts'
 import { type DoorRules, keepDoor, refuseManyRequests } from './keepDoor.ts'
+import { noRoom } from './noRoom.ts'
 import { readNoMore, watchPieces } from './readNoMore.ts'
 import { cameUsOf, listenStamped } from './stampedSocket.ts'
 import type { Destination } from './stampMessages.ts'
@@ -113,7 +114,7 @@ export async function dialWs(
     return socket
   } catch (cause) {
     signal.throwIfAborted()
-    throw fault('NOT_REACHED', { url }, cause)
+    throw noRoom(url, cause) ?? fault('NOT_REACHED', { url }, cause)
   } finally {
     signal.removeEventListener('abort', abort)
   }

@@ -1,4 +1,5 @@
 import { textMetrics } from '../../drivers/system/textMetrics.ts'
+import { residentBytes } from '../../drivers/system/watchProcess.ts'
 import type { ChainNode } from '../../ports/chainNode.ts'
 
 const GAUGES = [
@@ -18,7 +19,7 @@ const GAUGES = [
     '1 if two final blocks exclude each other.',
     ({ isHalted }: Seen) => Number(isHalted),
   ],
-  ['touchstone_resident_bytes', 'Memory of the process.', () => process.memoryUsage.rss()],
+  ['touchstone_resident_bytes', 'Memory of the process.', residentBytes],
 ] as const
 
 type Seen = ReturnType<ChainNode['status']> & Pick<ChainNode, 'head' | 'final'>

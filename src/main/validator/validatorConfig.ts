@@ -122,6 +122,8 @@ const schema = z
     api: api.nullable().prefault({}),
     attestation: attestation.prefault({}),
     leaseHub: leaseHub.optional(),
+    /** It stands behind a proxy on this machine, which writes X-Forwarded-For itself. */
+    leaseHubProxy: z.boolean().default(false),
     leaseNetworks: z.array(z.string().refine(isNetwork, 'must be a network such as 10.0.0.0/8')).default([]),
     retention: z
       .strictObject({ resultDays: z.number().min(1).default(90), certificateDays: z.number().min(0).default(7) })

@@ -73,7 +73,7 @@ export async function runValidator(
     const tied = config.anchor && nodeAnchor(config.anchor.node.replace(/\/$/, ''), { ...system, log }, signal)
     const anchored = tied && { anchor: tied.anchor }
     const verifyDeps = { ...system, signer, checker, walkChecker, catalogue, heardBy, ...anchored }
-    const hub = config.leaseHub ? await openHub(config.leaseHub, { self, store, log }) : null
+    const hub = config.leaseHub ? await openHub(config.leaseHub, config.leaseHubProxy, { self, store, log }) : null
     if (hub) closing.unshift(() => hub.close())
     const verify = verifyJobs(config, verifyDeps, { env, log, hub })
     const chain = config.rounds.heightUrl === undefined ? null : httpHeight(config.rounds.heightUrl)
@@ -153,6 +153,7 @@ const apiHooks = (config: ValidatorConfig, store: Store) =>
 /** Where providers behind NAT dial in: those of boxes we know, and nobody else. */
 async function openHub(
   where: NonNullable<ValidatorConfig['leaseHub']>,
+  behindProxy: boolean,
   { self, store, log }: { readonly self: string; readonly store: Store; readonly log: Log },
 ): Promise<LeaseHub> {
   const boxAt = knownAddresses(store, system.clock)
@@ -163,7 +164,7 @@ async function openHub(
     return box !== null
   }
   try {
-    const hub = await openLeaseHub(where, { self, accepts })
+    const hub = await openLeaseHub(where, { self, accepts, rules: { behindProxy } })
     log.info('waiting for providers', { host: where.host, port: hub.port })
     return hub
   } catch (cause) {

@@ -172,8 +172,10 @@ export async function runWork(
     }
     isShown = true
     // As a check of its receipt ends (attack 225), and of its result (attack 448).
-    const isSomebodys = boxes.some((address) => address !== 'local')
-    const isOpen = isSomebodys && targets.length === 1 && !shown.product && !shown.isReplayed
+    // Two keys of one address are one witness.
+    const witnesses = new Set(shown.agreed.map((i) => targets[i]!.address))
+    const isOurs = witnesses.has('local') || shown.product !== undefined || shown.isReplayed
+    const isOpen = !isOurs && witnesses.size < 2
     const doubts = [...(shown.credited > 0 ? [] : [DEAD_WORK]), ...(isOpen ? [RESULT_NOT_SHOWN] : []), ...open()]
     tell(flags, work, { ...shown, doubts }, delivery, env)
     return doubts.length === 0 ? EXIT.genuine : EXIT.notEstablished

@@ -35,6 +35,8 @@ export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs' | 'mark
   readonly last: TakenState
   /** Whether all of it was run again here, and came to the same. */
   readonly isReplayed: boolean
+  /** Which of the provers came to it, and showed that. */
+  readonly agreed: readonly number[]
   /** Why it is believed. */
   readonly looked: string
   /** W4.5. Operations that are credited for it. */
@@ -65,6 +67,8 @@ interface AllWatched {
   readonly told: string | null
   readonly disputes: readonly ToldDispute[]
   readonly isReplayed: boolean
+  /** Which of the provers came to it, and showed that. */
+  readonly agreed: readonly number[]
 }
 
 /** Two replicas that differed, and what it came to: replicas are counted from 1. */
@@ -87,7 +91,7 @@ export async function byOpenings(
   onState: OnState,
   signal: AbortSignal,
 ): Promise<Shown> {
-  const { watched, last, told, disputes, isReplayed } = await (provers.length === 1
+  const { watched, last, told, disputes, isReplayed, agreed } = await (provers.length === 1
     ? watchOne({ ...how, prover: provers[0]!, onState }, signal)
     : watchAll(provers, how, onState, signal))
   const { figures, device, elapsedUs, marks } = watched
@@ -96,7 +100,7 @@ export async function byOpenings(
   const looked = `${figures.patches} patches of ${segmentsText(how.work, figures)}, drawn here once the last state was in${proofs}`
   return {
     ...{ device, elapsedUs, marks, last, isReplayed, looked, credited },
-    ...{ replicas: told, disputes },
+    ...{ replicas: told, disputes, agreed },
     receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
   }
 }
@@ -119,6 +123,7 @@ export async function byAttestation(
       marks,
       last: kept.last(),
       isReplayed: false,
+      agreed: [0],
       looked,
       credited: figures.credited,
       replicas: null,
@@ -161,7 +166,7 @@ export async function bySumcheck(
   const credited = creditedOperations(operationsOfWork(work), liveShareOf(product, operands.a, operands.b))
   const looked = `every entry, by sumcheck: a wrong one passes with at most ${chanceText(log2Error)}`
   return {
-    ...{ device, elapsedUs, marks, last, isReplayed: false, looked, credited },
+    ...{ device, elapsedUs, marks, last, isReplayed: false, agreed: [0], looked, credited },
     ...{ replicas: null, disputes: [], product: { codes } },
     receipt: (facts, signer) => issueProduct({ ...facts, device, elapsedUs, proverKey, roots, proof, codes }, signer),
   }
@@ -204,7 +209,7 @@ async function provenUnderCodes(
 async function watchOne(watch: Watch, signal: AbortSignal): Promise<AllWatched> {
   const kept = keepingLast(watch)
   const watched = await watchWork(kept.watch, signal)
-  return { watched, last: kept.last(), told: null, disputes: [], isReplayed: false }
+  return { watched, last: kept.last(), told: null, disputes: [], isReplayed: false, agreed: [0] }
 }
 
 /** The same watch, and the last state that it was handed. */
@@ -236,13 +241,13 @@ async function watchAll(
   const first = ends.findIndex((end) => 'shown' in end)
   const end = ends[first]
   if (outcome === 'too few' || !end || !('shown' in end)) throw tooFew(ends)
-  const right = ends.filter((one) => 'shown' in one).length
+  const agreed = [...ends.keys()].filter((i) => 'shown' in ends[i]!)
   for (const [segment, { tensors }] of states[first]!) onState(segment, tensors)
-  const told = `${right} of ${ends.length} came to the same${isReplayed ? ', as did a replay here' : ''}`
+  const told = `${agreed.length} of ${ends.length} came to the same${isReplayed ? ', as did a replay here' : ''}`
   const rejected = notCounted(ends).map((why) => `; ${why}`)
   return {
     ...{ watched: end.shown, last: states[first]!.at(-1)![1] },
-    ...{ told: [told, ...rejected].join(''), disputes: disputes.map(toldOf), isReplayed },
+    ...{ told: [told, ...rejected].join(''), disputes: disputes.map(toldOf), isReplayed, agreed },
   }
 }
 

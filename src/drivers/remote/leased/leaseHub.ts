@@ -66,7 +66,7 @@ export async function openLeaseHub(where: { readonly host: string; readonly port
       if (path === TUNNEL_PATH) acceptTunnel({ socket, seat }, tunnels)
       else void acceptLine({ socket, seat }, lines, { ...door, isNew })
     },
-    { places: MAX_STRANGERS, behindProxy: true, ...door.rules },
+    { places: MAX_STRANGERS, ...door.rules },
     listenBehindStamps,
   )
   return {

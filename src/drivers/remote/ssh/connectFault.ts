@@ -1,4 +1,5 @@
 import type { TouchstoneError } from '../../../ports/errors.ts'
+import { noRoom } from '../../system/noRoom.ts'
 import { fault, itSaid } from '../faults.ts'
 import type { HostTrustOptions, Trust } from './hostTrust.ts'
 import type { AuthPlan } from './sshAuth.ts'
@@ -12,9 +13,6 @@ const NETWORK: Readonly<Record<string, string>> = {
   ENETUNREACH: 'there is no way to that network',
   ETIMEDOUT: 'nothing answers there',
 }
-
-/** Of this machine: no box is to blame for them. */
-const OUR_LIMITS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS'])
 
 const inWords = (code: string): string => (NETWORK[code] === undefined ? code : `${NETWORK[code]} (${code})`)
 
@@ -48,7 +46,8 @@ export function connectFault(
   }
   if (error.level === 'handshake' && error.message.includes('host key format'))
     return fault('SSH_NO_COMMON_KEY', { address }, error)
-  if (OUR_LIMITS.has(`${error.code}`)) return fault('NO_ROOM_TO_DIAL', { address, why: `${error.code}` }, error)
+  const ours = noRoom(address, error)
+  if (ours) return ours
   const why = typeof error.code === 'string' ? inWords(error.code) : 'it does not speak SSH as we do'
   return unreachable(address, typeof error.code === 'number' ? 'it hung up' : why, said, error)
 }

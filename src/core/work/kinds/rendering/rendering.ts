@@ -3,7 +3,7 @@ import { words32 } from '../../../bytes/bytes.ts'
 import type { Kind, Turn } from '../../kind.ts'
 import { CAMERA_WORDS, MATERIAL_WORDS, NODE_WORDS, TILE_SIDE, TRIANGLE_WORDS } from '../../ops/picture.ts'
 import { floatOf } from '../../ops/shapes.ts'
-import type { Program, Step } from '../../program.ts'
+import { type Program, type Step, TOLD } from '../../program.ts'
 import { requireThat } from '../../refusals.ts'
 import type { TensorShape } from '../../tensor.ts'
 import { buildTree } from './tree.ts'
@@ -78,7 +78,7 @@ function transition(said: PictureParameters, { transition: number, seed }: Turn)
   const inputs = [...givenOf(said).keys()]
   const steps: Step[] = [
     { op: 'picture', inputs, outputs: ['made', 'counted'], numbers },
-    { op: 'rowSum', inputs: ['counted'], outputs: ['total'], numbers: {} },
+    { op: 'rowSum', inputs: ['counted'], outputs: ['total'], numbers: {}, needed: TOLD },
   ]
   return { there: givenOf(said), steps, after: ['made', 'counted'], statistics: ['total'] }
 }

@@ -3,7 +3,7 @@ import { words32 } from '../../../bytes/bytes.ts'
 import type { Kind, Turn } from '../../kind.ts'
 import { BLOCK_CELLS, BLOCK_SIDE, DIRECTIONS } from '../../ops/flow.ts'
 import { bitsOf, floatOf } from '../../ops/shapes.ts'
-import type { Program, Step } from '../../program.ts'
+import { type Program, type Step, TOLD } from '../../program.ts'
 import { requireThat } from '../../refusals.ts'
 import type { TensorShape } from '../../tensor.ts'
 
@@ -83,9 +83,6 @@ function sumOf(name: string, [, blocksY, blocksZ]: readonly number[]): readonly 
     sum(`${name}/ys`, `${name}/z`),
   ]
 }
-
-/** W4.5. No state depends on a figure: it is told, and not credited (attack 451). */
-const TOLD = { always: 0, asked: 0 } as const
 
 function transition(said: FlowParameters, { isCommitted }: Turn): Program {
   const blocks = blocksAlong(said)

@@ -55,20 +55,23 @@ export function optimise(
   optimiser: Optimiser,
   transition: number,
   gradients: ReadonlyMap<string, string>,
+  /** Of a parameter, the share of rows that may have changed. */
+  touched: (name: string) => number = () => 1,
 ): { readonly norm: string; readonly after: ReadonlyMap<string, string> } {
-  const squares = [...gradients.values()].map((g) => p.step('rowSum', [p.step('squareSums', [g])]))
+  const of = <T>(name: string, write: () => T): T => p.needed({ always: touched(name), asked: 0 }, write)
+  const squares = [...gradients].map(([name, g]) => of(name, () => p.step('rowSum', [p.step('squareSums', [g])])))
   const norm = p.step('gradientNorm', squares, {}, { isChoke: true })
   const clip = p.step('clipFactor', [norm], { clip: optimiser.clip }, { isChoke: true })
   const rate = rateAt(optimiser, transition)
   // Once for all parameters: late in a long training it takes millions of products.
   const corrections = optimiser.name === 'sgd' ? {} : correctionsAt(optimiser, transition)
   const after = new Map<string, string>()
-  for (const [name, g] of gradients) {
+  const update = (name: string, g: string): void => {
     if (optimiser.name === 'sgd') {
       const v = p.step('sgdVelocity', [`${name}/v`, g, clip], { momentum: optimiser.momentum })
       after.set(name, p.step('sgdWeight', [name, v], { rate }))
       after.set(`${name}/v`, v)
-      continue
+      return
     }
     const { beta1, beta2, epsilon, decay } = optimiser
     const m = p.step('adamWFirst', [`${name}/m`, g, clip], { beta1 })
@@ -77,5 +80,6 @@ export function optimise(
     after.set(`${name}/m`, m)
     after.set(`${name}/v`, v)
   }
+  for (const [name, g] of gradients) of(name, () => update(name, g))
   return { norm, after }
 }

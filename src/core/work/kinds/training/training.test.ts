@@ -10,7 +10,7 @@ import { bitsOf, floatOf } from '../../ops/shapes.ts'
 import { proveWork } from '../../proveWork.ts'
 import { patchRunner } from '../../runPatch.ts'
 import type { StateMark } from '../../stateChain.ts'
-import type { Work } from '../../work.ts'
+import { neededOfWork, type Work } from '../../work.ts'
 import { engineOnOwned, hasherOn } from '../../workEngine.ts'
 import { createWorkKernels, type WorkKernels } from '../../workKernels.ts'
 import { EXACT_OPS } from '../../workOps.ts'
@@ -45,6 +45,12 @@ describe.each(['gpt', 'llama'] as const)('a %s-shaped decoder', (family) => {
   test('learns: its loss falls far below that of guessing', () => {
     expect(lossAt(trained, 0)).toBeGreaterThan(Math.log(64) - 0.2)
     expect(lossAt(trained, -1)).toBeLessThan(2)
+  })
+
+  test('attack 455: is credited for no row of a table that no token reads', async () => {
+    const hasher = hasherOn(await engine())
+    const neededWith = (context: number) => neededOfWork(tinyTraining(family, 2, hasher, { model: { context } }).work)
+    expect(neededWith(65_536)).toBeLessThan(1.01 * neededWith(16))
   })
 
   test('attack 436: is credited for no product above the diagonal of attention', () => {

@@ -5,7 +5,7 @@ import { decoderParameters, decoderSchema } from '../../model/decoder.ts'
 import { DecoderPass } from '../../model/decoderPass.ts'
 import type { Rounding } from '../../model/layers.ts'
 import { bitsOf, floatOf } from '../../ops/shapes.ts'
-import type { Program } from '../../program.ts'
+import { type Program, TOLD } from '../../program.ts'
 import { ProgramBuilder } from '../../programBuilder.ts'
 import { requireThat } from '../../refusals.ts'
 import type { TensorShape } from '../../tensor.ts'
@@ -146,10 +146,12 @@ function shardOf(p: ProgramBuilder, said: Parameters, { epoch, first, words, num
   const { logits, targets, backward } = passOf(p, said, which, count)
   const maximum = p.step('rowMaximum', [logits])
   const sum = p.step('exponentialSum', [logits, maximum])
-  const losses = p.step('crossEntropy', [logits, maximum, sum, targets], {}, { isChoke: true })
   const factor = bitsOf(Math.fround(1 / (sequences * tokens)))
-  const total = p.step('rowSum', [p.step('reshape', [losses], { width: count * tokens })])
-  const loss = p.step('scale', [total], { factor }, { name: 'loss', isChoke: true })
+  const loss = p.needed(TOLD, () => {
+    const losses = p.step('crossEntropy', [logits, maximum, sum, targets], {}, { isChoke: true })
+    const total = p.step('rowSum', [p.step('reshape', [losses], { width: count * tokens })])
+    return p.step('scale', [total], { factor }, { name: 'loss', isChoke: true })
+  })
   const dLogits = p.step('crossEntropyBackward', [logits, maximum, sum, targets], { factor }, { isChoke: true })
   const gradients = backward(dLogits, { key0: words[0]!, key1: words[1]!, transition: number })
   return { loss, gradients: new Map([...weightsOf(said).keys()].map((name) => [name, gradients.get(name)!])) }
@@ -162,6 +164,13 @@ function addUp(p: ProgramBuilder, [first, ...more]: readonly Added[]): Added {
     ([name, own]) => [name, more.map((one) => one.gradients.get(name)!).reduce(add, own)] as const,
   )
   return { loss: more.map(({ loss }) => loss).reduce(add, first!.loss), gradients: new Map(gradients) }
+}
+
+/** W4.5. Of a table that is read by rows, the share that a step can read at most: the others stay as they are (attack 455). */
+function lookedUp({ model, sequences, tokens }: Parameters, name: string): number {
+  if (!('vocabulary' in model)) return 1
+  if (name === 'positions') return Math.min(1, tokens / model.context)
+  return name === 'embed' && !model.isTied ? Math.min(1, (sequences * tokens) / model.vocabulary) : 1
 }
 
 function transition(said: Parameters, turn: Turn): Program {
@@ -178,7 +187,7 @@ function transition(said: Parameters, turn: Turn): Program {
   })
   p.shard = null
   const { loss, gradients } = addUp(p, added)
-  const { norm, after } = optimise(p, optimiser, number, gradients)
+  const { norm, after } = optimise(p, optimiser, number, gradients, (name) => lookedUp(said, name))
   return p.build(
     [...stateOf(said).keys()].map((name) => after.get(name)!),
     [loss, norm],

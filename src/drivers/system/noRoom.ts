@@ -1,0 +1,12 @@
+import type { TouchstoneError } from '../../ports/errors.ts'
+import { codeOf } from './codeOf.ts'
+import { fault } from './faults.ts'
+
+/** Limits of this machine. */
+const OUR_LIMITS: readonly unknown[] = ['EMFILE', 'ENFILE', 'ENOBUFS']
+
+/** The fault where a connection was not made for a limit of our own: nobody else is to blame for it (attack 459). */
+export function noRoom(to: string, error: unknown): TouchstoneError | null {
+  const why = codeOf(error)
+  return OUR_LIMITS.includes(why) ? fault('NO_ROOM_TO_DIAL', { to, why: `${why}` }, error) : null
+}
