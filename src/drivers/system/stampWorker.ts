@@ -70,9 +70,15 @@ function listen(door: number, where: Destination | null): void {
 }
 
 function obey(order: ToStamper): void {
-  if ('listen' in order) return listen(order.door, order.listen)
-  if ('dial' in order) return dial(order.id, order.dial)
-  const line = lines.get(order.id)
+  if ('listen' in order) listen(order.door, order.listen)
+  else if ('dial' in order) dial(order.id, order.dial)
+  else obeyOn(lines.get(order.id), order)
+}
+
+type OfLine = Exclude<ToStamper, { readonly listen: unknown } | { readonly dial: unknown }>
+
+/** Nothing of a connection that is gone. */
+function obeyOn(line: Line | undefined, order: OfLine): void {
   if (!line) return
   const { socket } = line
   if ('write' in order) socket.write(order.write, (error) => error || tell({ id: order.id, written: true }))
