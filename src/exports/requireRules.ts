@@ -16,7 +16,7 @@ const RIGHT: { readonly [K in keyof Required<ReaderRules>]: (rule: ReaderRules[K
   required: areKeys,
   prover: (rule) => rule === null || isKey(rule),
   maxAgeSeconds: (rule) => rule === null || (Number.isFinite(rule) && rule >= 0),
-  claim: (rule) => orNone('string', rule),
+  claim: (rule) => rule !== '' && orNone('string', rule),
   kinds: (rule) => rule !== null && orNone('object', rule),
   attestation: (rule) => rule !== null && orNone('object', rule),
   checkSignature: (rule) => orNone('function', rule),

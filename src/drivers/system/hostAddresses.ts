@@ -5,6 +5,7 @@ import { networkInterfaces } from 'node:os'
 import { inTime } from './inTime.ts'
 
 const LOOKUP_MS = 10_000
+const OTHER_FAMILY_MS = 2_000
 
 /** One spelling: an IPv4 address that came as IPv6 is written as IPv4, and a zone is left out. */
 export const plainAddress = (address: string): string =>
@@ -27,14 +28,19 @@ async function resolve(host: string, servers?: readonly string[]): Promise<reado
     return (await lookup(host, { all: true })).map(({ address }) => address)
   const resolver = new Resolver({ timeout: LOOKUP_MS / 2, tries: 2 })
   if (servers) resolver.setServers(servers)
-  const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-  return found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  const [v4, v6] = [resolver.resolve4(host), resolver.resolve6(host)].map((asked) => asked.catch(() => []))
+  const first = await Promise.race([v4!, v6!])
+  // A server that answers for one family may leave the other open for ever.
+  const wait = (asked: Promise<string[]>) => inTime(asked, first.length > 0 ? OTHER_FAMILY_MS : LOOKUP_MS, () => [])
+  return (await Promise.all([wait(v4!), wait(v6!)])).flat()
 }
 
 /** As /etc/hosts has it; null where it has nothing. */
 function namedHere(host: string): Promise<readonly string[]> | null {
   const rows = hostsFile().map((line) => line.replace(/#.*/, '').trim().split(/\s+/))
-  const found = rows.flatMap(([address, ...names]) => (names.includes(host) && address ? [address] : []))
+  const found = rows.flatMap(([address, ...names]) =>
+    names.some((name) => name.toLowerCase() === host.toLowerCase()) && address ? [address] : [],
+  )
   return found.length === 0 ? null : Promise.resolve(found)
 }
 

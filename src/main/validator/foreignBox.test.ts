@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { keyPair } from '../../../test/support/keyPair.ts'
 import { startSshServer } from '../../../test/support/sshServer.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
-import { ensureForeign, foreignAddress, mayBeHere } from './foreignBox.ts'
+import { addressToDial, ensureForeign, mayBeHere } from './foreignBox.ts'
 import { readValidatorConfig } from './validatorConfig.ts'
 import { runValidator } from './validatorService.ts'
 import { verifyJobs } from './validatorVerify.ts'
@@ -34,12 +34,15 @@ describe("attack 93: the validator's own machine as a box", () => {
   })
 
   test('another machine is dialled where it was found, one that dials in is not dialled, a lost name is no box', async () => {
-    expect(await foreignAddress('ssh://root@203.0.113.7:22')).toEqual({ at: '203.0.113.7' })
-    expect(await foreignAddress(`lease://[2001:db8::1]:7878#${key}`)).toEqual({ at: '2001:db8::1' })
-    expect(await foreignAddress(`lease://hub#${key}`)).toEqual({})
+    expect(await addressToDial('ssh://root@203.0.113.7:22', false)).toEqual({ at: '203.0.113.7' })
+    expect(await addressToDial(`lease://[2001:db8::1]:7878#${key}`, false)).toEqual({ at: '2001:db8::1' })
+    expect(await addressToDial(`lease://hub#${key}`, false)).toEqual({})
+    // Attack 458: an operator's own box has a number too, whatever it is called; only this machine needs none.
+    expect(await addressToDial('ssh://root@localhost:22', true)).toEqual({ at: expect.stringMatching(/^127\.|^::1$/) })
+    expect(await addressToDial('local', true)).toEqual({})
     const nowhere = `ssh://root@${'x'.repeat(70)}:22`
     expect(await ensureForeign(nowhere)).toEqual([])
-    await expect(foreignAddress(nowhere)).rejects.toMatchObject({ detail: { code: 'BOX_UNREACHABLE' } })
+    await expect(addressToDial(nowhere, false)).rejects.toMatchObject({ detail: { code: 'BOX_UNREACHABLE' } })
   })
 
   test('its operator may name it, or let writers do so', () => {

@@ -19,11 +19,14 @@ export async function ensureForeign(address: string): Promise<readonly string[]>
   return found
 }
 
-/** What to dial: of a box that is not ours to look at, the very address that was judged, and not its name once more. */
-export async function foreignAddress(address: string): Promise<{ readonly at?: string }> {
-  const [at] = await ensureForeign(address)
+/**
+ * What to dial: a number for every name, looked up where none waits for another (attack 458), and of a box that is not ours to
+ * look at the very one that was judged.
+ */
+export async function addressToDial(address: string, mayBeHere: boolean): Promise<{ readonly at?: string }> {
+  if (address.startsWith(HUB) || (mayBeHere && address === 'local')) return {}
+  const [at] = mayBeHere ? await addressesOf(hostOf(address)) : await ensureForeign(address)
   if (at !== undefined) return { at }
-  if (address.startsWith(HUB)) return {}
   throw remoteFault('BOX_UNREACHABLE', { address, why: 'its name does not resolve' })
 }
 

@@ -13,7 +13,7 @@ import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
 import { openBox, proverArguments } from '../boxes/openBox.ts'
 import { fault } from '../faults.ts'
 import { programName } from '../version.ts'
-import { foreignAddress, mayBeHere } from './foreignBox.ts'
+import { addressToDial, mayBeHere } from './foreignBox.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
 
 /** Carries out a job of the fleet: its box over SSH, or this machine; full, or light for a box that is at work. */
@@ -35,7 +35,7 @@ export function verifyJobs(
   const open = async ({ kind, box }: TakenJob, signal: AbortSignal): Promise<RemoteBox> => {
     const { address } = box
     const say = (): void => log.info('host key learnt', { box: box.id })
-    const where = mayBeHere(config, box) ? {} : await foreignAddress(address)
+    const where = await addressToDial(address, mayBeHere(config, box))
     const how = { flags: { keep: true, ...identity }, networks, signer: deps.signer, env, say, ...(hub && { hub }) }
     // The rest of the box counts in a score, and a box at work is left alone.
     return openBox(
