@@ -39,6 +39,8 @@ export interface InProcess {
   readonly attestation?: AttestationReader
   readonly anchor?: ChainAnchor
   readonly inTurn?: InTurn
+  /** How the box lets go of us. */
+  readonly close?: () => Promise<void>
 }
 
 /** The real verifyBox against a program in this process, in virtual time. */
@@ -57,7 +59,7 @@ export function verifyInProcess(given: InProcess, signal = new AbortController()
       ...(given.attestation ? { attestation: given.attestation } : {}),
       ...(given.anchor ? { anchor: given.anchor } : {}),
       ...(given.inTurn ? { inTurn: given.inTurn } : {}),
-      connect: async () => box,
+      connect: async () => ({ ...box, close: given.close ?? (() => box.close()) }),
     },
     signal,
   )

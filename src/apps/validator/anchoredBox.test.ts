@@ -26,6 +26,12 @@ async function run(anchor?: ChainAnchor) {
   return { problem: checked.problem, ...read }
 }
 
+test('attack 460: a box that cannot be left is what it was found to be', async () => {
+  const program = honestProgram({ devices: [openReferenceDevice()] })
+  const { judgement } = await verifyInProcess({ program, catalogue, close: () => new Promise(() => {}) })
+  expect(judgement.outcome).toBe('accepted')
+})
+
 /** Block after block, one each time somebody asks. */
 const growing = (blocks: readonly (FinalBlock | null)[]): ChainAnchor & { asked: number } => ({
   asked: 0,

@@ -23,6 +23,7 @@ import type { RemoteBox } from '../../ports/remoteBox.ts'
 import type { WalkChecker } from '../../ports/walkChecker.ts'
 import { checkOpenings } from '../shared/checkOpenings.ts'
 import type { InTurn } from '../shared/takeTurns.ts'
+import { within } from '../shared/within.ts'
 import { type Asking, BoxRun, type Done, type RunState } from './boxRun.ts'
 import { type Conducted, Exchange, type Progress } from './exchange.ts'
 import { type Greeting, greetProver, type Line, type ProverFault, roundTripUs } from './greetProver.ts'
@@ -103,6 +104,9 @@ export interface BoxReport extends Pick<RemoteBox, 'address' | 'access'>, Greeti
   readonly seconds: number
 }
 
+/** A box that cannot be left must not take back what it was found to be (attack 460): the rest of it ends without us. */
+const LONGEST_CLOSE_MS = 40_000
+
 /** The main job, from an address to a certificate; whatever happens, the prover is stopped and the box given back. */
 export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal: AbortSignal): Promise<BoxReport> {
   const { clock, randomness, onStep } = deps
@@ -152,10 +156,10 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
         return await judge(judged, told, options, deps, pause)
       })
     } finally {
-      await session.stop()
+      await within(clock, LONGEST_CLOSE_MS, session.stop())
     }
   } finally {
-    await box.close()
+    await within(clock, LONGEST_CLOSE_MS, box.close())
   }
 }
 

@@ -28,20 +28,22 @@ export async function askProvider(
   limitMs = ANSWER_MS,
 ): Promise<LeaseAnswerMessage> {
   signal.throwIfAborted()
-  await channel.send(encodeAsk(message, signer))
   const endMs = performance.now() + limitMs
   const late = () => {
     throw fault('PROVIDER_SILENT', { limitMs })
   }
-  const reader = channel.messages[Symbol.asyncIterator]()
-  let others = 0
-  for (;;) {
-    const leftMs = Math.max(1, endMs - performance.now())
-    const next = await inTime(reader.next(), leftMs, late, signal).catch((error: unknown) => {
+  const soon = <T>(work: Promise<T>): Promise<T> =>
+    inTime(work, Math.max(1, endMs - performance.now()), late, signal).catch((error: unknown) => {
       // An answer that comes after all would be taken for that of the next question.
       channel.close()
       throw error
     })
+  // Who reads nothing is as one who says nothing (attack 460).
+  await soon(channel.send(encodeAsk(message, signer)))
+  const reader = channel.messages[Symbol.asyncIterator]()
+  let others = 0
+  for (;;) {
+    const next = await soon(reader.next())
     // A provider does not answer what is meant for another key.
     if (next.done) throw fault('PROVIDER_GONE')
     const answer = readAnswer(next.value, key, signer)

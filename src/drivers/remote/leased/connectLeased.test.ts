@@ -20,7 +20,7 @@ import { parseSshPublicKey } from '../../../core/lease/sshPublicKey.ts'
 import { sealToKey } from '../../system/sealToKey.ts'
 import { systemClock } from '../../system/systemClock.ts'
 import { systemRandomness } from '../../system/systemRandomness.ts'
-import type { ProviderLine } from './askProvider.ts'
+import { askProvider, type ProviderLine } from './askProvider.ts'
 import { connectLeased, type LeasedOptions } from './connectLeased.ts'
 import { openSshKey } from './openSshKey.ts'
 import { rentBox } from './rentBox.ts'
@@ -204,4 +204,19 @@ test('attack 431: a provider that answers what nobody asked is cut off: each of 
   expect(detail.code).toBe('PROVIDER_NONSENSE')
   expect(closed).toBe(true)
   expect(read).toBeLessThan(20)
+})
+
+test('attack 460: a provider that reads nothing is as one that says nothing', async () => {
+  let isClosed = false
+  const channel = {
+    ...{ messages: (async function* () {})(), send: () => new Promise<void>(() => {}) },
+    close: () => {
+      isClosed = true
+    },
+  }
+  const line: ProviderLine = { channel, key: 'ab'.repeat(32) }
+  const message = { kind: 'release', to: line.key, id: '00'.repeat(16), askedAtMs: 0 } as const
+  const asked = askProvider(line, message, testSigner(3), new AbortController().signal, 50)
+  await expect(asked).rejects.toMatchObject({ detail: { code: 'PROVIDER_SILENT' } })
+  expect(isClosed).toBe(true)
 })
