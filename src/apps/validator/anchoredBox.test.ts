@@ -26,9 +26,18 @@ async function run(anchor?: ChainAnchor) {
   return { problem: checked.problem, ...read }
 }
 
-test('attack 460: a box that cannot be left is what it was found to be', async () => {
+test.each([
+  ['keeps us waiting', () => new Promise<void>(() => {})],
+  ['fails', () => Promise.reject(new Error('gone'))],
+  [
+    'throws',
+    () => {
+      throw new Error('gone')
+    },
+  ],
+])('attack 460: a box whose way out %s is what it was found to be', async (_, close) => {
   const program = honestProgram({ devices: [openReferenceDevice()] })
-  const { judgement } = await verifyInProcess({ program, catalogue, close: () => new Promise(() => {}) })
+  const { judgement } = await verifyInProcess({ program, catalogue, close })
   expect(judgement.outcome).toBe('accepted')
 })
 
