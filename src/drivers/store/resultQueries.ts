@@ -76,9 +76,9 @@ async function* storedPieces(db: Database, runId: string, bytes: number): AsyncG
   }
 }
 
-/** Classes 22 and 23: the data itself is refused, and would be again. Anything else may pass later. */
+/** Classes 22, 23 and 54: the data itself is refused, or is too much, and would be again. Anything else may pass later. */
 function refuseForGood(cause: unknown): never {
   const state = codeOf(cause)
-  if (!/^2[23][0-9A-Z]{3}$/.test(state)) throw cause
+  if (!/^(22|23|54)[0-9A-Z]{3}$/.test(state)) throw cause
   throw fault('RESULT_REFUSED', { state }, cause)
 }

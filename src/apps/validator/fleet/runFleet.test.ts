@@ -14,6 +14,7 @@ import { TINY } from '../../../../test/support/verifyInProcess.ts'
 import type { Catalogue } from '../../../core/identify/catalogue.ts'
 import type { TileEngine } from '../../../core/proof/tileEngine.ts'
 import { fault as remoteFault } from '../../../drivers/remote/faults.ts'
+import { fault as storeFault } from '../../../drivers/store/faults.ts'
 import { openPostgres } from '../../../drivers/store/openPostgres.ts'
 import { fault as systemFault } from '../../../drivers/system/faults.ts'
 import { systemClock } from '../../../drivers/system/systemClock.ts'
@@ -167,6 +168,35 @@ describe('runFleet', () => {
     expect(await store.box('busy')).toMatchObject({ status: 'busy', failuresTotal: 0, busyInRow: 2 })
     expect(await store.box('ours')).toMatchObject({ status: 'new', failuresTotal: 0 })
     expect(await store.box('gone')).toMatchObject({ status: 'failed', failuresTotal: 2, score: 0 })
+  })
+
+  test('attack 461: who is caught stays caught where the store refuses what it said; who is not is no failure', async () => {
+    for (const id of ['caught', 'fair']) await store.putBox(entry(id))
+    let refusing = false
+    const picky: Store = {
+      ...store,
+      finishJob: async (finish) => {
+        if (refusing && finish.result.inventory !== null) throw storeFault('RESULT_REFUSED', { state: '22P05' })
+        return await store.finishJob(finish)
+      },
+    }
+    const verify: VerifyJob = async (job, ...rest) => {
+      const report = await honest(job, ...rest)
+      if (!refusing || job.boxId === 'fair') return report
+      const reason = { code: 'WRONG_LEAF', got: 'a', expected: 'b' }
+      return { ...report, judgement: { ...report.judgement, outcome: 'rejected', reason } } as typeof report
+    }
+    const deps = testDeps(picky, verify)
+    await fleetUntil(deps, await testRules(), quiet)
+    const fair = (await store.box('fair'))!
+    refusing = true
+    for (const boxId of ['caught', 'fair'])
+      await store.addJob({ boxId, round: 1, kind: 'full', reason: 'asked', cohort: -1, delayMs: 0 })
+    await fleetUntil(deps, await testRules({ retries: { limit: 0, intervalMs: 0 } }), quiet)
+    expect(await store.box('caught')).toMatchObject({ status: 'failed', score: 0, terms: [], failuresTotal: 1 })
+    expect((await store.history('caught', all)).items[0]).toMatchObject({ outcome: 'rejected', code: 'WRONG_LEAF' })
+    expect(await store.box('fair')).toMatchObject({ status: 'verified', score: fair.score, failuresTotal: 0 })
+    expect((await store.history('fair', all)).items[0]).toMatchObject({ outcome: 'fault', code: 'RESULT_REFUSED' })
   })
 
   test('allocated boxes get a light proof only, which earns nothing', async () => {

@@ -152,12 +152,7 @@ class Fleet {
     log.info('run started', { box: boxId, round, kind, attempt })
     live.publish({ type: 'started', boxId, round, kind })
     run.done = this.#carryOut(run)
-      .catch(async (error: unknown) => {
-        // A stop interrupts the storing of a result; its job goes back to the queue with the others.
-        if (this.#ending.signal.aborted) return
-        log.error('a job was given up', { box: boxId, error: kindOfError(error) })
-        await this.#giveUp(run, error)
-      })
+      .catch((error: unknown) => this.#giveUp(run, null, error))
       .finally(() => {
         cohort.leave(job.id)
         this.#running.delete(job.id)
@@ -176,7 +171,7 @@ class Fleet {
 
   async #carryOut(run: FleetRun): Promise<void> {
     const left = await run.verify()
-    if (left !== null) await this.#finish(run, left)
+    if (left !== null) await this.#finish(run, left).catch((error: unknown) => this.#giveUp(run, left.told, error))
   }
 
   async #finish({ job, cohort }: FleetRun, { told, report, stalled }: Leftover): Promise<void> {
@@ -188,11 +183,23 @@ class Fleet {
     else tellFinish(job, finish, stored, this.#deps)
   }
 
-  /** A result that cannot be stored becomes a fault of ours, so that its job ends. */
-  async #giveUp(run: FleetRun, error: unknown): Promise<void> {
-    const ours = { outcome: 'fault', code: judgeFault(error).code } as const
-    const told = resultOfFault(ours, this.#deps.clock.wallTime().toISOString(), 0)
-    await this.#finish(run, { told, report: null, stalled: false }).catch(() => {})
+  /**
+   * A result that cannot be stored becomes a fault of ours, so that its job ends. What was not accepted stays that, without
+   * a word of the box in it: else whoever is caught keeps its score by words that no store takes (attack 461).
+   */
+  async #giveUp(run: FleetRun, told: Leftover['told'] | null, error: unknown): Promise<void> {
+    // A stop interrupts the storing of a result; its job goes back to the queue with the others.
+    if (this.#ending.signal.aborted) return
+    this.#deps.log.error('a job was given up', { box: run.job.boxId, error: kindOfError(error) })
+    const { outcome, code } = told ?? { outcome: 'fault', code: null }
+    const kept = outcome === 'accepted' ? 'fault' : outcome
+    const bare = {
+      outcome: kept,
+      code: kept === 'fault' ? judgeFault(error).code : (code ?? 'RESULT_REFUSED'),
+    } as const
+    const startedAt = told?.startedAt ?? this.#deps.clock.wallTime().toISOString()
+    const left = { told: resultOfFault(bare, startedAt, told?.seconds ?? 0), report: null, stalled: false }
+    await this.#finish(run, left).catch(() => {})
   }
 
   /** A result is worth minutes of a box's time: it waits here as long as the store is away. */
