@@ -33,12 +33,15 @@ export const withoutJsonSchema = {
   },
 }
 
-/** What is malformed is told by its code and its place: zod's own sentences are read by nobody. */
+/** What is malformed is told by its code and its place: zod's own sentences are read by nobody. What was JSON has no cycles. */
 const withoutSentences = {
   name: 'withoutSentences',
   setup({ onLoad }) {
     onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]en\.js$/ }, () => ({
       contents: "export default () => ({ localeError: () => 'malformed' })",
+    }))
+    onLoad({ filter: /zod[\\/]v4[\\/]core[\\/]memoizer\.js$/ }, () => ({
+      contents: 'export const memoizer = () => {}, isBackEdge = () => false, isRecursiveSchema = () => false',
     }))
   },
 }

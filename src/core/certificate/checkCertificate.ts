@@ -183,8 +183,7 @@ async function checkAttestation(
   if (required[0]) return refused({ code: 'WRONG_SIGNER', expected: toHex(required[0]) })
   if (threshold > 1) return refused({ code: 'TOO_FEW_SIGNERS', expected: threshold, got: 0 })
   if (prover) return refused({ code: 'WRONG_PROVER', got: 'none', expected: toHex(prover) })
-  if (maxAgeSeconds !== null)
-    return refused({ code: 'TOO_OLD', got: 'no time of issue', expected: `${maxAgeSeconds} s` })
+  if (maxAgeSeconds !== null) return refused(tooOld('no time of issue', maxAgeSeconds))
   const bundle = await reader.checkFile(file, nowMs)
   if ('code' in bundle) return refused({ code: 'ATTESTATION_REFUSED', refusal: bundle })
   return { kind: 'attestation', problem: null, doubts: bundle.doubts, bundle }
@@ -244,6 +243,12 @@ function signersOf(
   return { problem: null, doubts: doubtful ? [{ code: 'SIGNER_REVOKED_SINCE' }] : [] }
 }
 
+const tooOld = (got: string, seconds: number): CertificateProblem => ({
+  code: 'TOO_OLD',
+  got,
+  expected: `at most ${seconds} s ago`,
+})
+
 /** What the reader asked of age and identity. */
 function requirementProblem(
   { statement }: Evidence,
@@ -253,8 +258,7 @@ function requirementProblem(
   const proverKey = statement.subject[1].digest.ed25519
   const ageMs = nowMs - toMillis(issuedAt)
   if (ageMs < -CLOCK_SKEW_MS) return { code: 'FROM_THE_FUTURE', got: issuedAt, expected: toInstant(nowMs) }
-  if (maxAgeSeconds !== null && ageMs > 1000 * maxAgeSeconds)
-    return { code: 'TOO_OLD', got: issuedAt, expected: `${maxAgeSeconds} s` }
+  if (maxAgeSeconds !== null && ageMs > 1000 * maxAgeSeconds) return tooOld(issuedAt, maxAgeSeconds)
   if (prover && toHex(prover) !== proverKey) return { code: 'WRONG_PROVER', got: proverKey, expected: toHex(prover) }
   return null
 }
