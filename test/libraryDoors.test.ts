@@ -569,6 +569,22 @@ describe('the doors of the library', () => {
       expect(wrong).toEqual([])
     },
   )
+
+  test('attack 452: openings that roots which nobody asked for have drawn are refused for the roots', () => {
+    const [run, range, engine] = (table.proof!.verifyOpenings as Door).right as Parameters<typeof proof.verifyOpenings>
+    const [part] = run.parts
+    const [device] = part!.devices
+    const root = new Uint8Array(32)
+    const surplus = [
+      [{ ...device!, roots: [...device!.roots, root], arrivalsUs: [...device!.arrivalsUs, 1e6] }],
+      [device!, { ...device!, roots: [root], arrivalsUs: [1], openings: new Uint8Array() }],
+    ]
+    for (const devices of surplus) {
+      const ground = { ...run, parts: [{ ...part!, devices }] }
+      for (const reason of [proof.verifyAllOpenings(ground, engine), proof.verifyOpenings(ground, range, engine)])
+        expect(['UNEXPECTED_ROOT', 'MISSING_ROOT']).toContain(reason?.code)
+    }
+  })
 })
 
 /** Rules of a reader are refused as options are. */

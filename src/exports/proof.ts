@@ -1,6 +1,7 @@
 /**
  * Proof of GPU: the protocol's data and its verification. Pure; runs in Node and in a browser. Throws `RangeError` where
- * something is no run, no challenge or no range of openings.
+ * something is no run, no challenge or no range of openings. A run whose maker knew its nonces beforehand proves nothing,
+ * and nothing in it shows that: whoever signs a certificate vouches for it.
  */
 import * as challenges from '../core/proof/challenge.ts'
 import * as figures from '../core/proof/figures.ts'
@@ -37,17 +38,21 @@ export const sampleRanges: typeof openings.sampleRanges = (ranges, count, draw) 
   })
 }
 
-/** The first reason against any opening of a run, in one thread. */
+/** The first reason against the roots of a run, which draw its openings (attack 452), or against any opening; in one thread. */
 export const verifyAllOpenings: typeof openings.verifyAllOpenings = (run, engine) => {
   requireRun(run)
+  for (const p of run.parts.keys()) {
+    const reason = verifying.verifyRoots(run, p)
+    if (reason) return reason
+  }
   return openings.verifyAllOpenings(run, engine)
 }
 
-/** The first reason against one of these openings. */
+/** The first reason against the roots of their part, or against one of these openings. */
 export const verifyOpenings: typeof verifying.verifyOpenings = (run, range, engine) => {
   requireRun(run)
   requireRange(run, range)
-  return verifying.verifyOpenings(run, range, engine)
+  return verifying.verifyRoots(run, range.part) ?? verifying.verifyOpenings(run, range, engine)
 }
 
 /** Whether every root of a part came, in time. */

@@ -10,7 +10,7 @@ import { VirtualLanes } from '../../../test/support/virtualLanes.ts'
 import { concatBytes } from '../../core/bytes/bytes.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { FASTEST_CARD_LANE, type HostPart } from '../../core/inventory/hostReport.ts'
-import { MARK_BYTES } from '../../core/params/hostParts.ts'
+import { MARK_BYTES, stepBytes } from '../../core/params/hostParts.ts'
 import { hostShown } from '../../core/score/hostFacts.ts'
 import { fault } from '../../drivers/host/faults.ts'
 import type { StoreTask, WalkTask } from '../../ports/hostLanes.ts'
@@ -142,6 +142,40 @@ describe('host parts', () => {
     const { cpu } = await hostOf({ lanes: (clock) => new Later(clock, speeds(fast)), checker, roundMs: 5000 })
     expect(cpu.bytesPerSec / fast).toBeGreaterThan(0.7)
     expect(cpu).toMatchObject({ source: 'measured', inWindow: false })
+  })
+
+  test('attack 462: who lies in the trials, which nobody checks, to have long stretches and few of them drawn, has as many drawn or proves nothing', async () => {
+    const core = 13.5e9
+    const cores = 64
+    /** What `lanes` of its own show, said to be more in both trials. */
+    const boasting = (trialMarks: number) =>
+      class extends VirtualLanes {
+        #walks = 0
+        override async walk(task: WalkTask): Promise<void> {
+          this.#walks++
+          await super.walk(task)
+        }
+        protected override lane(_lane: number, marks: number): Uint8Array {
+          const said = this.#walks <= 2 && this.stored!.target === 'cpu' ? trialMarks : marks
+          return new Uint8Array(said * MARK_BYTES)
+        }
+      }
+    const shownBy = async (trialMarks: number) => {
+      let drawn = 0
+      const checker: typeof walkChecker = {
+        check: async (stretches) => {
+          if (stretches[0]?.target === 'cpu') drawn = stretches.length
+          return null
+        },
+      }
+      const Boasting = boasting(trialMarks)
+      const { cpu } = await hostOf({ lanes: (clock) => new Boasting(clock, speeds(core)), cores, checker })
+      return { drawn, source: cpu.source }
+    }
+    const honest = Math.floor((0.1 * core) / (4 * stepBytes('cpu')))
+    expect(await shownBy(honest)).toEqual({ drawn: 64, source: 'proven' })
+    expect(await shownBy(Math.floor(1.5 * honest))).toEqual({ drawn: 64, source: 'proven' })
+    expect(await shownBy(3 * honest)).toEqual({ drawn: 8, source: 'measured' })
   })
 
   test('attack 76: a disk that is not there cannot say what is on it, and its claims do not step in', async () => {
