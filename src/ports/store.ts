@@ -202,6 +202,17 @@ export interface Store {
     /** Those that are nobody else's are this box's from now on. */
     readonly isNoted: boolean
   }): Promise<readonly string[]>
+  /**
+   * Answers the other box of which this is the prover key, or null. A key that is nobody's is this box's from now on, in place
+   * of the one it had, where its prover has signed with it.
+   */
+  takeKey(taken: {
+    readonly boxId: string
+    /** A box that has moved since is another. */
+    readonly moves: number
+    readonly key: string
+    readonly isSigned: boolean
+  }): Promise<string | null>
 
   /** Remembers a nonce; false when it was seen before. Nonces older than `keepMs` are forgotten. */
   useNonce(nonce: string, keepMs: number): Promise<boolean>

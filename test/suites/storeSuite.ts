@@ -925,6 +925,35 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.removeBox(a)
     })
 
+    test('attack 463: a prover key is that of the box that signed with it first, until it moves, is removed or has another', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      const taken = async (boxId: string, key: string, isSigned = true) =>
+        store.takeKey({ boxId, key: `${key}-${n}`, isSigned, moves: (await store.box(boxId))!.moves })
+      // Naming a key takes it from nobody; nor does a run that was begun before the box moved.
+      expect(await taken(b, 'one', false)).toBeNull()
+      await store.takeKey({ boxId: b, key: `one-${n}`, isSigned: true, moves: 99 })
+      expect(await taken(a, 'one')).toBeNull()
+      expect(await taken(b, 'one', false)).toBe(a)
+      expect(await taken(b, 'one')).toBe(a)
+      expect(await taken(a, 'one')).toBeNull()
+      // Another claim is the same machine.
+      await store.putBox(entry(a, { claim: '2x H100' }))
+      expect(await taken(b, 'one')).toBe(a)
+      await store.putBox(entry(a, { claim: '2x H100', address: `ssh://moved-${n}` }))
+      expect(await taken(b, 'one')).toBeNull()
+      expect(await taken(a, 'one')).toBe(b)
+      expect(await taken(b, 'two')).toBeNull()
+      expect(await taken(a, 'one')).toBeNull()
+      await store.removeBox(a)
+      expect(await taken(b, 'one')).toBeNull()
+      await store.putBox(entry(a))
+      expect(await taken(a, 'one')).toBe(b)
+      // Two at once: one of them has it.
+      const both = await Promise.all([taken(a, 'three'), taken(b, 'three')])
+      expect(both.filter((other) => other === null)).toHaveLength(1)
+      for (const id of [a, b]) await store.removeBox(id)
+    })
+
     test('attack 142: a chip that attested for one box does so for another only when that one lives on it no longer', async () => {
       for (const id of [a, b]) await store.putBox(entry(id))
       const taken = (boxId: string, round: number, more: { keptRounds?: number; isNoted?: boolean } = {}) =>

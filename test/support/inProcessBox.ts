@@ -8,7 +8,7 @@ import type { Device } from '../../src/ports/device.ts'
 import type { HostLanes } from '../../src/ports/hostLanes.ts'
 import type { ProverProcess, RemoteBox } from '../../src/ports/remoteBox.ts'
 import { BytePipe } from './bytePipe.ts'
-import { testSigner } from './testSigner.ts'
+import { freshSigner, testSigner } from './testSigner.ts'
 
 /** The standard streams of a program on a box. */
 export interface ProgramIo {
@@ -39,6 +39,10 @@ export function honestProgram(options: HonestOptions): ProverProgram {
   const deps = { ...rest, devices, signer, inventory: { ...inventoryOf(devices), ...inventory } }
   return ({ input, write }, signal) => serveProver({ ...deps, input, write }, signal)
 }
+
+/** The same on a machine of its own, which has a key of its own. */
+export const ownMachine = (options: HonestOptions): ProverProgram =>
+  honestProgram({ signer: freshSigner(), ...options })
 
 /** What a hook on the line can do with a message: pass it on, change it, send others, raw bytes, or nothing. */
 export interface Line {

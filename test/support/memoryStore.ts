@@ -28,6 +28,7 @@ type Queue = Pick<
   | 'queue'
   | 'boxesWithCards'
   | 'takeChips'
+  | 'takeKey'
   | 'retain'
 >
 
@@ -36,6 +37,7 @@ export class MemoryStore implements Queue {
   readonly #clock: Clock
   readonly #jobs: Job[] = []
   readonly #chips = new Map<string, string>()
+  readonly #keys = new Map<string, string>()
   readonly #rest = new Map<string, number>()
   readonly boxes = new Map<string, BoxRecord>()
   /** With the moment from which on it counts; null while it waits for the end of its window. */
@@ -225,6 +227,12 @@ export class MemoryStore implements Queue {
     for (const key of keys) if (isNoted && !this.#chips.has(key)) this.#chips.set(key, boxId)
     const holders = keys.flatMap((key) => this.#chips.get(key) ?? [])
     return [...new Set(holders)].filter((other) => other !== boxId).sort()
+  }
+
+  async takeKey({ boxId, key, isSigned }: Parameters<Store['takeKey']>[0]) {
+    const other = [...this.#keys].find(([id, held]) => held === key && id !== boxId && this.boxes.has(id))?.[0] ?? null
+    if (other === null && isSigned) this.#keys.set(boxId, key)
+    return other
   }
 
   async retain() {

@@ -12,7 +12,7 @@ import type { WalkChecker } from '../../src/ports/walkChecker.ts'
 import { smallCatalogue } from '../sim/shippedCatalogue.ts'
 import { testDeps, testRules } from './fleetKit.ts'
 import { inlineChecker } from './inlineChecker.ts'
-import { honestProgram, openInProcessBox, type ProverProgram } from './inProcessBox.ts'
+import { openInProcessBox, ownMachine, type ProverProgram } from './inProcessBox.ts'
 import { MemoryStore } from './memoryStore.ts'
 import { openReferenceDevice, type ReferenceDevice } from './openReferenceDevice.ts'
 import { seededRandomness } from './seededRandomness.ts'
@@ -251,7 +251,7 @@ export async function heldBy(
   const { store } = await play(
     [...sharing, ...others],
     (boxId, clock, kind) => {
-      if (!sharing.includes(boxId)) return honestProgram({ devices: [cardOn(new Card(clock))] })
+      if (!sharing.includes(boxId)) return ownMachine({ devices: [cardOn(new Card(clock))] })
       const card = shared.get(clock) ?? new Card(clock)
       shared.set(clock, card)
       return programOf(boxId, card, clock, kind)

@@ -70,6 +70,12 @@ export const fault = faultsOf({
     message: 'the box took longer than a run may take',
     nextStep: 'Look at the box: it keeps the connection open and does not finish.',
   },
+  KEY_OF_ANOTHER_BOX: {
+    blame: 'prover',
+    message: 'the box answers with the prover key of {other}',
+    nextStep:
+      'A machine has one entry: remove the other. Where homes are shared or copied, set TOUCHSTONE_HOME on each machine. Where somebody else forwards to your machine, allow the validator from its own address alone (from="…" in authorized_keys).',
+  },
   LEDGER_SILENT: {
     blame: 'network',
     retry: true,

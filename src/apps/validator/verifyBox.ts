@@ -58,6 +58,8 @@ export interface VerifyDeps extends OwnTimes {
   /** Which devices `connect` has the prover open, where not all that it finds: the certificate says so. */
   readonly askedDevices?: string | null
   onStep?(step: Step): void
+  /** Asked when the prover names its key, and again when it has signed with it; throws where the key is another box's. */
+  takeKey?(key: Uint8Array, isSigned: boolean): Promise<void>
   /** Awaited right before the clock of every phase of the run itself; calibrations do not ask. */
   beforeStart?(moment: Moment): Promise<void>
   /** Where other boxes are on the line: judging keeps the thread busy by whose clock they are measured (attack 249). */
@@ -127,8 +129,9 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
     try {
       const line = { session, clock, randomness, signal }
       const greeting = await greetProver(line)
-      const { inventory, roundTripSeconds } = greeting
+      const { inventory, roundTripSeconds, proverKey } = greeting
       onStep?.({ step: 'detected', inventory, roundTripSeconds })
+      await deps.takeKey?.(proverKey, false)
       const host = deps.walkChecker ? new HostParts({ ...line, checker: deps.walkChecker, host: inventory.host }) : null
       await host?.prepare()
       const watching = (step: Step) => {
@@ -186,26 +189,30 @@ function ask({ at, greeting, inputs, plan }: Asking, deps: VerifyDeps, line: Lin
   const onProgress = (progress: Progress) => isRun && deps.onStep?.({ step: 'compute', progress, parts: plan })
   const to = { proverKey: greeting.proverKey, deviceCount: inputs.devices.length, signer: deps.signer }
   const exchange = new Exchange({ plan, ...to, anchor: isRun ? deps.anchor : undefined, onProgress }, line)
-  if (!isRun) return askParts(exchange)
-  return askParts(
-    exchange,
-    deps.beforeStart,
-    deps.attestation !== undefined && greeting.inventory.devices.slice(0, to.deviceCount).every(attests),
-  )
+  const onReady = () => deps.takeKey?.(greeting.proverKey, true)
+  if (!isRun) return askParts(exchange, { onReady })
+  const attested = greeting.inventory.devices.slice(0, to.deviceCount)
+  const evidence = deps.attestation !== undefined && attested.every(attests)
+  return askParts(exchange, { onReady, beforeStart: deps.beforeStart, evidence })
 }
 
 /** A claim: it decides what is asked. */
 const attests = ({ details }: Inventory['devices'][number]): boolean => details.attests === true
 
+interface AskHooks {
+  /** The prover has signed with its key. */
+  readonly onReady?: () => Promise<void> | undefined
+  readonly beforeStart?: VerifyDeps['beforeStart'] | undefined
+  readonly evidence?: boolean
+}
+
 /** §4: one challenge, part by part; the first rule that is broken ends it. */
-export async function askParts(
-  exchange: Exchange,
-  beforeStart?: VerifyDeps['beforeStart'],
-  evidence = false,
-): Promise<Conducted> {
+export async function askParts(exchange: Exchange, hooks: AskHooks = {}): Promise<Conducted> {
+  const { onReady, beforeStart, evidence = false } = hooks
   const { challenge } = exchange
   const before = async (part: number, phase: number) => await beforeStart?.({ challenge, part, phase })
   let rejected = await exchange.askReady() // challenge
+  if (!rejected) await onReady?.()
   if (evidence) rejected ??= await exchange.askEvidence()
   for (let p = 0; p < challenge.parts.length && !rejected; p++) {
     await before(p, 0)

@@ -33,7 +33,7 @@ const askAgain = (id: string): Statement => sql`
   where box_id = ${id}::text and state = 'done' and outcome = 'superseded' and reason in ('asked', 'changed')
     and round = coalesce((select max(number) from rounds), 0)`
 
-/** Any constant does, other than that of the migrations. */
+/** Held while it is decided whose an address or a key is. Any constant does, other than that of the migrations. */
 const PUT_LOCK = 7_341_207_456
 
 /** A provider is one box, whether it is dialled or dials in. */
@@ -59,6 +59,7 @@ export function boxQueries(db: Database) {
           update boxes set claim_verdict = null, score = 0, terms = '[]', scored_at = null, verified_total = 0,
             last_accepted = null, pending = null, models = null, inventory = null, moves = coalesce(moves, 0) + 1,
             stood = (select max(number) from rounds),
+            prover_key = case when removed_at is null and address = ${address}::text then prover_key end,
             status = case when status = 'failed' then status else 'new' end
           where id = ${id}::text and (removed_at is not null
             or (claim, address, provider) is distinct from (${claim}::text, ${address}::text, ${provider}::text))`)
@@ -135,6 +136,19 @@ export function boxQueries(db: Database) {
       // Of two that bring it at once the key of the table lets one.
       return [...new Set((await held()).map((other) => other.boxId))]
     },
+    takeKey: ({ boxId, moves, key, isSigned }) =>
+      db.transaction(async (inside) => {
+        // Two that show it at once would both find it free.
+        await inside.query(sql`select pg_advisory_xact_lock(${PUT_LOCK}::int8)`)
+        const [other] = await inside.query<{ id: string }>(sql`
+          select id from boxes where prover_key = ${key}::text and removed_at is null and id <> ${boxId}::text
+          order by id collate "C" limit 1`)
+        if (!other && isSigned)
+          await inside.query(sql`
+            update boxes set prover_key = ${key}::text
+            where id = ${boxId}::text and coalesce(moves, 0) = ${moves}::int4 and prover_key is distinct from ${key}::text`)
+        return other?.id ?? null
+      }),
     async boxesWithCards(cards, notBox) {
       if (cards.length === 0) return []
       const rows = await db.query<{ id: string }>(sql`

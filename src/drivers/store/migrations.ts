@@ -213,6 +213,15 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'create index rounds_alone on rounds (number) where alone',
     PENDING_OF_OLD,
   ],
+  [
+    // Of several that had shown one key it is that of the oldest.
+    'alter table boxes add column prover_key text',
+    'create index boxes_by_key on boxes (prover_key)',
+    `update boxes set prover_key = k.prover_key from (
+      select distinct on (r.prover_key) b.id, r.prover_key from boxes b join results r on r.id = b.last_accepted
+      where b.removed_at is null and r.prover_key is not null order by r.prover_key, b.added_at, b.id) k
+    where k.id = boxes.id`,
+  ],
 ]
 
 /** Order of a dump: whatever is referred to comes first. */

@@ -24,7 +24,16 @@ export function verifyJobs(
     ...deps
   }: Omit<
     Required<VerifyDeps>,
-    'connect' | 'placeOf' | 'askedDevices' | 'onStep' | 'beforeStart' | 'openedBy' | 'attestation' | 'anchor' | 'inTurn'
+    | 'connect'
+    | 'placeOf'
+    | 'askedDevices'
+    | 'onStep'
+    | 'takeKey'
+    | 'beforeStart'
+    | 'openedBy'
+    | 'attestation'
+    | 'anchor'
+    | 'inTurn'
   > &
     Pick<VerifyDeps, 'anchor'>,
   { env: given, log, hub }: { readonly env: NodeJS.ProcessEnv; readonly log: Log; readonly hub: LeaseHub | null },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { honestProgram, tampered } from '../../../../test/support/inProcessBox.ts'
+import { ownMachine, tampered } from '../../../../test/support/inProcessBox.ts'
 import { AT_ONCE, BUSY, Card, cardOn, HOUR_MS, heldBy, play } from '../../../../test/support/playFleet.ts'
 import type { VirtualClock } from '../../../../test/support/virtualClock.ts'
 import type { JobKind } from '../../../core/schedule/boxState.ts'
@@ -16,7 +16,7 @@ describe('attack 210: boxes on one card are rented in turns', () => {
   ])('%s, of which one is free: they hold one card', async (_, sharing, hours) => {
     const share = await heldBy(
       sharing,
-      (_, card, clock, kind) => honestProgram({ devices: [cardOn(cardFor(card, clock, kind))] }),
+      (_, card, clock, kind) => ownMachine({ devices: [cardOn(cardFor(card, clock, kind))] }),
       { hours, rented: inTurns(sharing) },
     )
     expect(share).toBeGreaterThan(0.9)
@@ -29,7 +29,7 @@ describe('attack 210: boxes on one card are rented in turns', () => {
       sharing,
       (_, card, clock, kind) => {
         const hasOwn = clock.monotonicUs() < 2 * HOUR_MS * 1000
-        return honestProgram({ devices: [cardOn(hasOwn ? new Card(clock) : cardFor(card, clock, kind))] })
+        return ownMachine({ devices: [cardOn(hasOwn ? new Card(clock) : cardFor(card, clock, kind))] })
       },
       { hours: 10, cohortSize: 16, concurrency: 16, rented: (hour) => (hour < 2 ? [] : inTurns(sharing)(hour)) },
     )
@@ -40,11 +40,10 @@ describe('attack 210: boxes on one card are rented in turns', () => {
   test('an honest box earns in its first window after a rent, whoever else is rented (attack 141)', async () => {
     // Both rents of `a` are over after an hour. The one of `b` does not end.
     const rented = (hour: number) => [...([1, 4].includes(hour) ? ['a'] : []), ...(hour > 4 ? ['b'] : [])]
-    const { results } = await play(
-      ['a', 'b', 'c'],
-      (_, clock) => honestProgram({ devices: [cardOn(new Card(clock))] }),
-      { hours: 8, rented },
-    )
+    const { results } = await play(['a', 'b', 'c'], (_, clock) => ownMachine({ devices: [cardOn(new Card(clock))] }), {
+      hours: 8,
+      rented,
+    })
     const scored = (boxId: string) =>
       results(boxId).flatMap(({ box, atUs }) => (box.scored ? [Math.floor(atUs / 1000 / HOUR_MS)] : []))
     expect(scored('a')).toEqual([0, 2, 3, 5, 6, 7])
@@ -56,7 +55,7 @@ describe('attack 210: boxes on one card are rented in turns', () => {
 describe('boxes on one card are away in turns, in other ways than by a rent of an hour', () => {
   // A light look is answered by any other card.
   const sharing = (card: Card, clock: VirtualClock, kind: JobKind) =>
-    honestProgram({ devices: [cardOn(kind === 'light' ? new Card(clock) : card)] })
+    ownMachine({ devices: [cardOn(kind === 'light' ? new Card(clock) : card)] })
   const HALF_MS = HOUR_MS / 2
 
   test('attack 218: rented when a round is opened, and free before the other is measured: they hold one card', async () => {
@@ -133,22 +132,18 @@ describe('boxes on one card are away in turns, in other ways than by a rent of a
   })
 
   test('an honest box that joins earns at once, whoever is rented', async () => {
-    const { results } = await play(
-      ['a', 'b', 'c'],
-      (_, clock) => honestProgram({ devices: [cardOn(new Card(clock))] }),
-      {
-        hours: 6,
-        meanwhile: async (store, clock) => {
-          await clock.sleep(HOUR_MS - 60_000)
-          store.put('e')
-          await clock.sleep(HOUR_MS)
-          await store.setAllocated('b', true)
-          store.put('f')
-          await clock.sleep(2 * HOUR_MS)
-          await store.setAllocated('b', false)
-        },
+    const { results } = await play(['a', 'b', 'c'], (_, clock) => ownMachine({ devices: [cardOn(new Card(clock))] }), {
+      hours: 6,
+      meanwhile: async (store, clock) => {
+        await clock.sleep(HOUR_MS - 60_000)
+        store.put('e')
+        await clock.sleep(HOUR_MS)
+        await store.setAllocated('b', true)
+        store.put('f')
+        await clock.sleep(2 * HOUR_MS)
+        await store.setAllocated('b', false)
       },
-    )
+    })
     const scored = (boxId: string) =>
       results(boxId).flatMap(({ box, atUs }) => (box.scored ? [Math.floor(atUs / 1000 / HOUR_MS)] : []))
     expect(scored('e')).toEqual([1, 2, 3, 4, 5])

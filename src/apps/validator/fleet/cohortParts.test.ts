@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { honestProgram, type Tampering, tampered } from '../../../../test/support/inProcessBox.ts'
+import { ownMachine, type Tampering, tampered } from '../../../../test/support/inProcessBox.ts'
 import { openReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
 import { MAINNET } from '../../../../test/support/plannedBoxes.ts'
 import { CARD, Card, cardOn, engine, HOUR_MS, outcomes, play, ROUND_MS } from '../../../../test/support/playFleet.ts'
@@ -22,7 +22,7 @@ describe('attack 128: boxes that are the last at every gate, and in time', () =>
     play(
       ['honest', 'other', ...dawdlers],
       async (boxId, clock) => {
-        const honest = honestProgram({ devices: [cardOn(new Card(clock))] })
+        const honest = ownMachine({ devices: [cardOn(new Card(clock))] })
         if (!dawdlers.includes(boxId) || clock.monotonicUs() < HOUR_MS * 1000) return honest
         await clock.sleep(START_MS)
         return tampered(honest, {
@@ -86,7 +86,7 @@ describe('attack 128: boxes that are the last at every gate, and in time', () =>
     const { results } = await play(
       ['quick', 'slow'],
       (boxId, clock) =>
-        honestProgram({
+        ownMachine({
           devices: [boxId === 'quick' ? openReferenceDevice({ engine, facts: CARD }) : cardOn(new Card(clock))],
         }),
       { hours: 2, precisions: ALL },
@@ -105,7 +105,7 @@ describe('attack 136: of two boxes on one card one asks for a long part, the oth
     const { results } = await play(
       ['a', 'b', 'c'],
       (boxId, clock) => {
-        if (boxId === 'c') return honestProgram({ devices: [cardOn(new Card(clock, 60))] })
+        if (boxId === 'c') return ownMachine({ devices: [cardOn(new Card(clock, 60))] })
         shared ??= new Card(clock, 60)
         const card = shared
         let challenges = 0
@@ -114,7 +114,7 @@ describe('attack 136: of two boxes on one card one asks for a long part, the oth
           if (boxId === 'b' && challenges < 3) await clock.sleep(54)
         }
         const held: Parameters<NonNullable<Tampering['onAnswer']>>[0][] = []
-        return tampered(honestProgram({ devices: [openReferenceDevice({ engine, facts: CARD, costs: { round } })] }), {
+        return tampered(ownMachine({ devices: [openReferenceDevice({ engine, facts: CARD, costs: { round } })] }), {
           onOrder: async (order, line) => {
             if (order.type === 'challenge') challenges++
             if (order.type === 'challenge' && challenges === 1 && boxId === 'a') await clock.sleep(20_000)
@@ -149,7 +149,7 @@ describe('attack 136: of two boxes on one card one asks for a long part, the oth
       (boxId, clock) => {
         let challenges = 0
         const round = () => clock.sleep(60 * (challenges < 3 ? speeds[boxId]! : 1))
-        return tampered(honestProgram({ devices: [openReferenceDevice({ engine, facts: CARD, costs: { round } })] }), {
+        return tampered(ownMachine({ devices: [openReferenceDevice({ engine, facts: CARD, costs: { round } })] }), {
           onOrder: async (order, line) => {
             if (order.type === 'challenge') challenges++
             await line.order(order)
@@ -175,7 +175,7 @@ describe('attack 137: two boxes show one memory, one after the other', () => {
         shared ??= new Card(clock)
         const card = waits && boxId !== 'c' ? shared : new Card(clock)
         const costs = { round: () => card.round(), fillRound: () => card.round(), pass: () => card.round() }
-        return tampered(honestProgram({ devices: [openReferenceDevice({ engine, facts: CARD, costs })] }), {
+        return tampered(ownMachine({ devices: [openReferenceDevice({ engine, facts: CARD, costs })] }), {
           onOrder: async (order, line) => {
             // int8, fp16, sustained, memory.
             if (waits && boxId === 'b' && order.type === 'start' && order.part === 3) await card.idle(never)
@@ -206,7 +206,7 @@ describe('attack 154: two boxes on one card show more memory than it has', () =>
           if (waits && boxId === 'b' && filled++ > 0) while (!aIsDone) await clock.sleep(ROUND_MS)
         }
         const costs = { round, fillRound, pass: round }
-        return tampered(honestProgram({ devices: [openReferenceDevice({ engine, facts: CARD, costs })] }), {
+        return tampered(ownMachine({ devices: [openReferenceDevice({ engine, facts: CARD, costs })] }), {
           onOrder: async (order, line) => {
             if (order.type === 'passes') passesUs.set(boxId, clock.monotonicUs())
             if (boxId === 'a' && order.type === 'reveal' && order.part === 3) aIsDone = true
@@ -255,7 +255,7 @@ describe('attack 163: of two boxes on one card one answers pings late, so that i
         const round = () => clock.sleep(PASS_MS)
         const facts = { ...CARD, precisions: ['int8'] as const }
         const device = openReferenceDevice({ engine, facts, costs: { round, fillRound: round, pass } })
-        return tampered(honestProgram({ devices: [device] }), {
+        return tampered(ownMachine({ devices: [device] }), {
           onOrder: async (order, line) => {
             if (order.type === 'challenge') challenges++
             if (boxId === 'late' && order.type === 'ping') await clock.sleep(pongMs)
@@ -297,7 +297,7 @@ describe('attacks 138 and 164: of two boxes on one card one has a part so long t
     const { results } = await play(
       ['quick', 'slow', 'c'],
       (boxId, clock) => {
-        if (boxId === 'c') return honestProgram({ devices: [cardOn(new Card(clock, CARD_MS))] })
+        if (boxId === 'c') return ownMachine({ devices: [cardOn(new Card(clock, CARD_MS))] })
         shared ??= new Card(clock, CARD_MS)
         const card = shared
         const isQuick = boxId === 'quick'
@@ -312,7 +312,7 @@ describe('attacks 138 and 164: of two boxes on one card one has a part so long t
         )
         const held: Uint8Array[] = []
         let startedUs = 0
-        return tampered(honestProgram({ devices: own }), {
+        return tampered(ownMachine({ devices: own }), {
           onAnswer: async (answer, line) => {
             const isHeld = !isQuick && challenges >= 3 && answer.type === 'root' && answer.part < 2
             if (!isHeld) return await line.answer(answer)

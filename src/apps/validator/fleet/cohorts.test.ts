@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { honestProgram, type Tampering, tampered } from '../../../../test/support/inProcessBox.ts'
+import { ownMachine, type Tampering, tampered } from '../../../../test/support/inProcessBox.ts'
 import { openReferenceDevice, ReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
 import {
   AT_ONCE,
@@ -25,7 +25,7 @@ describe('attack 77: two boxes share one card', () => {
   async function held(dodge: (card: Card, clock: VirtualClock, signal: AbortSignal) => Tampering): Promise<number> {
     const stop = new AbortController()
     const share = await heldBy(['a', 'b'], (boxId, card, clock) => {
-      const honest = honestProgram({ devices: [cardOn(card)] })
+      const honest = ownMachine({ devices: [cardOn(card)] })
       return boxId === 'b' ? tampered(honest, dodge(card, clock, stop.signal)) : honest
     })
     stop.abort()
@@ -108,7 +108,7 @@ describe('attack 77: two boxes share one card', () => {
       (boxId, clock) => {
         const card = new Card(clock)
         const devices = boxId === 'a' ? [cardOn(card)] : [cardOn(card), new Phantom(card)]
-        return honestProgram({ devices })
+        return ownMachine({ devices })
       },
       { hours: 2 },
     )
@@ -143,7 +143,7 @@ describe('attack 125: a box on the card of another is measured apart from it', (
     const share = await heldBy(
       ['a', 'b'],
       (boxId, card, clock, kind) => {
-        const honest = honestProgram({ devices: [cardOn(card)] })
+        const honest = ownMachine({ devices: [cardOn(card)] })
         if (boxId === 'a') return honest
         // Where it is not beside the other it waits until that one is done.
         if (kind === 'full')
@@ -172,7 +172,7 @@ describe('attack 125: a box on the card of another is measured apart from it', (
   })
 
   test('a fleet of one box earns alone', async () => {
-    const { results } = await play(['a'], (_, clock) => honestProgram({ devices: [cardOn(new Card(clock))] }), {
+    const { results } = await play(['a'], (_, clock) => ownMachine({ devices: [cardOn(new Card(clock))] }), {
       hours: 2,
     })
     expect(results('a').map(({ box }) => box.scored && box.score > 0)).toEqual([true, true])
@@ -185,7 +185,7 @@ describe('attack 125: a box on the card of another is measured apart from it', (
       (boxId, clock) => {
         const hour = Math.floor(clock.monotonicUs() / 1000 / HOUR_MS)
         const isAway = boxId === 'a' && awayHours.includes(hour)
-        return isAway ? null : honestProgram({ devices: [cardOn(new Card(clock))] })
+        return isAway ? null : ownMachine({ devices: [cardOn(new Card(clock))] })
       },
       { hours: 4, retries: { limit: 0, intervalMs: 0 } },
     )
@@ -209,7 +209,7 @@ describe('attack 126: boxes on one card say that their drivers have changed, and
     const boxes = Array.from({ length: 4 }, (_, i) => `s${i}`)
     const share = await heldBy(
       boxes,
-      (_, card) => honestProgram({ devices: [cardOn(card, { details: { driver: `550.${told++}` } })] }),
+      (_, card) => ownMachine({ devices: [cardOn(card, { details: { driver: `550.${told++}` } })] }),
       { hours: 3, probes: true },
     )
     expect(share).toBeGreaterThan(0.9)
@@ -232,7 +232,7 @@ describe('attack 127: boxes on one card offer different precisions, so that thei
       (boxId, clock) => {
         card ??= new Card(clock)
         const precisions = offered[ids.indexOf(boxId)]
-        return honestProgram({ devices: [precisions ? cardOn(card, { precisions }) : cardOn(new Card(clock))] })
+        return ownMachine({ devices: [precisions ? cardOn(card, { precisions }) : cardOn(new Card(clock))] })
       },
       { hours: 1, precisions: ALL },
     )
@@ -259,7 +259,7 @@ describe('attack 134: two boxes on one card take turns at being held back', () =
     const share = await heldBy(
       ['a', 'b'],
       (boxId, card, clock, kind) => {
-        const honest = honestProgram({ devices: [cardOn(card)] })
+        const honest = ownMachine({ devices: [cardOn(card)] })
         const hour = Math.floor(clock.monotonicUs() / 1000 / HOUR_MS)
         const clean = cleanEvery > 1 && hour % cleanEvery === 0
         if (kind === 'light' || clean || (hour % 2 === 0) !== (boxId === 'a')) return honest
@@ -283,7 +283,7 @@ describe('attack 185: two boxes on one card are busy in turns, each long enough 
     const share = await heldBy(
       ['a', 'b'],
       (boxId, card, clock, kind) => {
-        const honest = honestProgram({ devices: [cardOn(card)] })
+        const honest = ownMachine({ devices: [cardOn(card)] })
         const hour = Math.floor(clock.monotonicUs() / 1000 / HOUR_MS)
         if (kind === 'light' || busy[hour % busy.length] !== boxId) return honest
         return tampered(honest, { onAnswer: (answer, line) => line.answer(answer.type === 'ready' ? BUSY : answer) })
@@ -297,7 +297,7 @@ describe('attack 185: two boxes on one card are busy in turns, each long enough 
 describe('attack 222: boxes on one card show all of it where they do not meet', () => {
   test('two boxes of a fleet that is larger than a window: only who stands in it earns', async () => {
     const rules = { hours: 8, cohortSize: 2, maxDelayMs: 1_200_000 }
-    const share = await heldBy(['a', 'b'], (_, card) => honestProgram({ devices: [cardOn(card)] }), rules)
+    const share = await heldBy(['a', 'b'], (_, card) => ownMachine({ devices: [cardOn(card)] }), rules)
     expect(share).toBeLessThan(AT_ONCE)
   })
 })
@@ -308,12 +308,12 @@ describe('attack 135: alone, showing a little less', () => {
     const { store } = await play(
       ['a', 'c', 'd'],
       (boxId, clock, kind) => {
-        if (boxId !== 'd') return honestProgram({ devices: [cardOn(new Card(clock))] })
+        if (boxId !== 'd') return ownMachine({ devices: [cardOn(new Card(clock))] })
         if (kind === 'light') told++
         const slow = told > 0 ? ROUND_MS * 0.01 : 0
         const costs = { round: () => clock.sleep(ROUND_MS + slow) }
         const facts = { ...CARD, details: { driver: `550.${told}` } }
-        return honestProgram({ devices: [openReferenceDevice({ engine, facts, costs })] })
+        return ownMachine({ devices: [openReferenceDevice({ engine, facts, costs })] })
       },
       { hours: 12, roundEveryMs: 12 * HOUR_MS, probes: true, maxDelayMs: 60_000 },
     )
@@ -339,12 +339,12 @@ describe('attack 233: a box with many cards lends one of them', () => {
       async (boxId, clock) => {
         cards ??= Array.from({ length: CARDS }, () => new Card(clock, CARD_MS))
         beganUs.set(boxId, clock.monotonicUs())
-        if (boxId === 'borrower') return honestProgram({ devices: [cardOn(cards[0]!)] })
-        if (boxId !== 'lender') return honestProgram({ devices: [cardOn(new Card(clock, CARD_MS))] })
+        if (boxId === 'borrower') return ownMachine({ devices: [cardOn(cards[0]!)] })
+        if (boxId !== 'lender') return ownMachine({ devices: [cardOn(new Card(clock, CARD_MS))] })
         await clock.sleep(2000)
         // Where they meet, the lent card is not there.
         const meets = clock.monotonicUs() - (beganUs.get('borrower') ?? Number.NEGATIVE_INFINITY) < 10_000_000
-        return honestProgram({ devices: cards.slice(meets ? 1 : 0).map((card) => cardOn(card)) })
+        return ownMachine({ devices: cards.slice(meets ? 1 : 0).map((card) => cardOn(card)) })
       },
       { hours: 4, cohortSize, concurrency: 256, maxDelayMs: 1_800_000, precisions: ['int8'] },
     )

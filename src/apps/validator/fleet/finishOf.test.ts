@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { shippedCatalogue } from '../../../../test/sim/shippedCatalogue.ts'
 import { testRules } from '../../../../test/support/fleetKit.ts'
-import { honestProgram } from '../../../../test/support/inProcessBox.ts'
+import { ownMachine } from '../../../../test/support/inProcessBox.ts'
 import { ReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
 import { verifyInProcess } from '../../../../test/support/verifyInProcess.ts'
 import type { JobKind } from '../../../core/schedule/boxState.ts'
@@ -50,7 +50,7 @@ async function paidByTier() {
 
 test('attack 129: a chip that attested for another box in the round is marked, and the run is paid as not attested', async () => {
   const devices = [new ReferenceDevice({ facts: { class: 'gpu', backEnd: 'cuda', name: 'NVIDIA H200' } })]
-  const plain = await verifyInProcess({ program: honestProgram({ devices }), catalogue: await shippedCatalogue() })
+  const plain = await verifyInProcess({ program: ownMachine({ devices }), catalogue: await shippedCatalogue() })
   const report: BoxReport = { ...plain, attested: { ...plain.attested, tier: 'B', chips: ['a000000000000001'] } }
   const tierOf = ({ box }: Finish) => box.terms.find(({ name }) => name === 'tier')?.got ?? 1
   const alone = await finished(report, 'full', false, [], paidByTier())
@@ -64,7 +64,7 @@ test('attack 129: a chip that attested for another box in the round is marked, a
 
 test('attack 398: a chip is noted for a run that earns with it, in its window alone where there are windows', async () => {
   const plain = await verifyInProcess({
-    program: honestProgram({ devices: [new ReferenceDevice()] }),
+    program: ownMachine({ devices: [new ReferenceDevice()] }),
     catalogue: await shippedCatalogue(),
   })
   const report: BoxReport = { ...plain, attested: { ...plain.attested, tier: 'B', chips: ['c'] } }
@@ -90,7 +90,7 @@ test('attack 398: a chip is noted for a run that earns with it, in its window al
 
 test('attack 64: every device that was lost in a run stands in the history of its box, and a light look asks for more', async () => {
   const devices = [new ReferenceDevice(), new Phantom(), new Phantom()]
-  const report = await verifyInProcess({ program: honestProgram({ devices }), catalogue: await shippedCatalogue() })
+  const report = await verifyInProcess({ program: ownMachine({ devices }), catalogue: await shippedCatalogue() })
   expect(report.judgement.reason).toBeNull()
   const { result, followUps } = await finished(report, 'light', false)
   expect(result.marks).toEqual([
@@ -113,7 +113,7 @@ test('attacks 73 and 74: a box with no GPU that says everything of itself scores
     allocated: true,
   }
   const devices = [new ReferenceDevice({ facts: { class: 'gpu', backEnd: 'cuda', name: 'NVIDIA H200' } })]
-  const program = honestProgram({ devices, inventory: { host } })
+  const program = ownMachine({ devices, inventory: { host } })
   const report = await verifyInProcess({ program, catalogue: await shippedCatalogue() })
   const { box } = await finished(report, 'full', true)
   expect(box).toMatchObject({ status: 'verified', scored: true })
@@ -125,7 +125,7 @@ test('attacks 73 and 74: a box with no GPU that says everything of itself scores
 
 test('attack 432: a light look of a rented box that finds its cards taken, at any moment, says nothing against it', async () => {
   const devices = [new ReferenceDevice({ facts: { class: 'gpu', backEnd: 'cuda', name: 'NVIDIA H200' } })]
-  const report = await verifyInProcess({ program: honestProgram({ devices }), catalogue: await shippedCatalogue() })
+  const report = await verifyInProcess({ program: ownMachine({ devices }), catalogue: await shippedCatalogue() })
   const reason = { code: 'REFUSED', part: 0, expected: 'roots', got: 'OUT_OF_MEMORY' } as const
   const gaveUp: BoxReport = { ...report, judgement: { ...report.judgement, outcome: 'rejected', reason } }
   expect(await finished(gaveUp, 'light', true)).toMatchObject({
@@ -144,7 +144,7 @@ test('attack 432: a light look of a rented box that finds its cards taken, at an
 
 test('attack 442: nor does one of a box that was rented while the look was under way; nothing else is made of that', async () => {
   const devices = [new ReferenceDevice({ facts: { class: 'gpu', backEnd: 'cuda', name: 'NVIDIA H200' } })]
-  const report = await verifyInProcess({ program: honestProgram({ devices }), catalogue: await shippedCatalogue() })
+  const report = await verifyInProcess({ program: ownMachine({ devices }), catalogue: await shippedCatalogue() })
   const reason = { code: 'REFUSED', part: 0, expected: 'roots', got: 'OUT_OF_MEMORY' } as const
   const gaveUp: BoxReport = { ...report, judgement: { ...report.judgement, outcome: 'rejected', reason } }
   const lookedAt = (one: BoxReport, kind: JobKind, before: boolean, after: boolean) =>
@@ -169,7 +169,7 @@ test('attack 442: nor does one of a box that was rented while the look was under
 
 test('attack 242: a run outside the window of its round earns nothing, unless the fleet has none', async () => {
   const devices = [new ReferenceDevice({ facts: { class: 'gpu', backEnd: 'cuda', name: 'NVIDIA H200' } })]
-  const report = await verifyInProcess({ program: honestProgram({ devices }), catalogue: await shippedCatalogue() })
+  const report = await verifyInProcess({ program: ownMachine({ devices }), catalogue: await shippedCatalogue() })
   const ended = (window: number | null, cohortSize: number) =>
     finished(report, 'full', false, [], testRules({ cohortSize }), { window })
   expect(await ended(3, 8)).toMatchObject({ job: { window: 3 }, box: { scored: true } })

@@ -13,7 +13,7 @@ import type { BoxReport, VerifyDeps } from '../verifyBox.ts'
 /** How one job is carried out: connect to its box and prove what its kind asks. */
 export type VerifyJob = (
   job: TakenJob,
-  hooks: Required<Pick<VerifyDeps, 'onStep' | 'beforeStart' | 'openedBy'>>,
+  hooks: Required<Pick<VerifyDeps, 'onStep' | 'takeKey' | 'beforeStart' | 'openedBy'>>,
   signal: AbortSignal,
 ) => Promise<BoxReport>
 

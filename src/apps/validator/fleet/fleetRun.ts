@@ -22,6 +22,8 @@ const TELL_EVERY_US = 250_000
 /** What a run asks of its fleet. */
 interface FleetOfRun extends Pick<FleetDeps, 'clock' | 'log' | 'live' | 'verify'> {
   readonly rules: FleetRules
+  /** The other box whose prover key this is. */
+  keyHolder(job: TakenJob, key: Uint8Array, isSigned: boolean): Promise<string | null>
   /** A box has started our prover in this round. */
   proverStarted(round: number): void
   /** Our prover has not started here: whether it starts anywhere in this round. */
@@ -97,8 +99,9 @@ export class FleetRun {
     }
     // Whatever hangs on to the signal or not: its place in the fleet is free when the signal fires.
     const onStep = (step: Step) => this.#onStep(step)
+    const takeKey = (key: Uint8Array, isSigned: boolean) => this.#takeKey(key, isSigned)
     const openedBy = (startedUs: number) => cohort.openedBy(job.id, startedUs)
-    const running = orAborted(verify(job, { onStep, beforeStart, openedBy }, signal), signal)
+    const running = orAborted(verify(job, { onStep, takeKey, beforeStart, openedBy }, signal), signal)
     // A light look is over in seconds, and the cohort of its box may be waiting for it.
     const limitMs = job.kind === 'light' ? Math.min(rules.startLimitMs, rules.jobLimitMs) : rules.jobLimitMs
     const leftMs = () => limitMs - this.#ownMs - Math.max(0, this.#checks.ms - limitMs)
@@ -108,6 +111,17 @@ export class FleetRun {
     }
     this.stop(fault('JOB_TIMEOUT'), limitMs)
     return await running
+  }
+
+  /** One machine is one box: who forwards to somebody else's is told so before anything runs there (attack 463). */
+  async #takeKey(key: Uint8Array, isSigned: boolean): Promise<void> {
+    // Not the time of the box.
+    this.#onStep({ step: 'check' })
+    const other = await this.#fleet.keyHolder(this.job, key, isSigned)
+    this.#onStep({ step: 'calibrate' })
+    if (other === null) return
+    this.#fleet.log.warn('a box has the prover key of another', { box: this.job.boxId, other })
+    throw fault('KEY_OF_ANOTHER_BOX', { other })
   }
 
   /** Not what it waits for its cohort (attack 128), nor what we take to check its answers (attack 240). */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testDeps, testRules } from '../../../../test/support/fleetKit.ts'
-import { honestProgram, type ProverProgram, tampered } from '../../../../test/support/inProcessBox.ts'
+import { ownMachine, type ProverProgram, tampered } from '../../../../test/support/inProcessBox.ts'
 import { MemoryStore } from '../../../../test/support/memoryStore.ts'
 import { Card, cardOn, forever, outcomes, play } from '../../../../test/support/playFleet.ts'
 import { entry } from '../../../../test/support/storeFixtures.ts'
@@ -19,7 +19,7 @@ describe('attack 80: a release of ours that starts nowhere', () => {
 
   test('costs no box its score, while a box where alone it does not start fails', async () => {
     let broken = false
-    const card = (clock: VirtualClock) => honestProgram({ devices: [cardOn(new Card(clock))] })
+    const card = (clock: VirtualClock) => ownMachine({ devices: [cardOn(new Card(clock))] })
     const programOf = (boxId: string, clock: VirtualClock) => {
       broken ||= clock.wallTime().getTime() >= Date.UTC(2026, 0, 1, 2)
       const first = clock.wallTime().getTime() < Date.UTC(2026, 0, 1, 1)
@@ -51,7 +51,7 @@ describe('attack 79: boxes that hang', () => {
           ? Number(boxId.slice(3)) % 2
             ? silent
             : null
-          : honestProgram({ devices: [cardOn(new Card(clock))] }),
+          : ownMachine({ devices: [cardOn(new Card(clock))] }),
       { hours: 4, fixedRounds: 2, concurrency: 40, cohortSize: 40 },
     )
     const others = store.results.filter(({ job }) => !hangs(job.box.id))
@@ -79,7 +79,7 @@ describe('attack 107: boxes that hang and hang up in time', () => {
     const { store } = await play(
       ids,
       (boxId, clock, kind) =>
-        hangs(boxId) && kind === 'full' ? hangUp(clock) : honestProgram({ devices: [cardOn(new Card(clock))] }),
+        hangs(boxId) && kind === 'full' ? hangUp(clock) : ownMachine({ devices: [cardOn(new Card(clock))] }),
       { hours: 4, fixedRounds: 2, concurrency: 40, cohortSize: 40, probes: true },
     )
     const full = store.results.filter(({ job }) => (job as TakenJob).kind === 'full')
@@ -125,7 +125,7 @@ describe('attack 108: light looks beside a cohort that takes all places', () => 
 
 test('attack 240: who waits until the answers of others are checked does not hang, nor take too long', async () => {
   const ids = Array.from({ length: 12 }, (_, i) => `box${i}`)
-  const { results } = await play(ids, (_, clock) => honestProgram({ devices: [cardOn(new Card(clock))] }), {
+  const { results } = await play(ids, (_, clock) => ownMachine({ devices: [cardOn(new Card(clock))] }), {
     hours: 2,
     fixedRounds: 2,
     cohortSize: 12,
@@ -148,7 +148,7 @@ test('attack 349: who waits until walks of others are checked does not hang, and
     }
   }
   const withHost = (clock: VirtualClock) =>
-    honestProgram({
+    ownMachine({
       devices: [cardOn(new Card(clock))],
       inventory: { host: { cores: 1, memoryBytes: 2 ** 24, diskFreeBytes: 2 ** 28 } },
       host: new Lanes(clock, ({ target }) => (target === 'cpu' ? 10.5e9 : 320e6)),
@@ -174,7 +174,7 @@ describe('attack 356: calibrations that wait to be checked', () => {
   /** Two calibrations a box; the start limit is 300 s, and a box hangs after 120 s without a step. */
   const asked = { preset: { ...PRESETS.tiny, name: 'devnet', fixedRounds: 2 }, sustainedSeconds: 0 } as const
   const rules = { hours: 1, precisions: ['int8'], asked, pollMs: 5_000 } as const
-  const card = (_: string, clock: VirtualClock) => honestProgram({ devices: [cardOn(new Card(clock, 100))] })
+  const card = (_: string, clock: VirtualClock) => ownMachine({ devices: [cardOn(new Card(clock, 100))] })
 
   test('are no silence, and the limit of the start does not run', async () => {
     const { store } = await play(['a', 'b', 'c', 'd'], card, { ...rules, checkMs: 50_000 })
@@ -247,7 +247,7 @@ describe('attack 241: a box that earns, and that newcomers do not get to know, k
   const slow = (clock: VirtualClock, cards: number, delayMs: Delay) => {
     const nowMs = () => clock.monotonicUs() / 1000
     let t0Ms = 0
-    return tampered(honestProgram({ devices: Array.from({ length: cards }, () => cardOn(new Card(clock))) }), {
+    return tampered(ownMachine({ devices: Array.from({ length: cards }, () => cardOn(new Card(clock))) }), {
       async onOrder(order, line) {
         if (order.type === 'start' && order.part === 0) t0Ms = nowMs()
         await line.order(order)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testDeps, testRules } from '../../../../test/support/fleetKit.ts'
-import { honestProgram, tampered } from '../../../../test/support/inProcessBox.ts'
+import { ownMachine, tampered } from '../../../../test/support/inProcessBox.ts'
 import { MemoryStore } from '../../../../test/support/memoryStore.ts'
 import { ReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
 import { CARD, Card, cardOn, engine, forever, play } from '../../../../test/support/playFleet.ts'
@@ -13,7 +13,7 @@ import { fault as appFault } from '../../shared/faults.ts'
 import { Cohort } from './cohort.ts'
 import { FleetRun } from './fleetRun.ts'
 
-const honest = (clock: VirtualClock) => honestProgram({ devices: [cardOn(new Card(clock))] })
+const honest = (clock: VirtualClock) => ownMachine({ devices: [cardOn(new Card(clock))] })
 const isFirstHour = (clock: VirtualClock) => clock.wallTime().getTime() < Date.UTC(2026, 0, 1, 1)
 
 test('attack 373: who dawdles over the greeting after a lost device does so in its own time', async () => {
@@ -27,7 +27,7 @@ test('attack 373: who dawdles over the greeting after a lost device does so in i
   const dawdles = (clock: VirtualClock) => {
     let hellos = 0
     const devices = [cardOn(new Card(clock)), new FailsInSecondPart({ engine, facts: CARD })]
-    return tampered(honestProgram({ devices }), {
+    return tampered(ownMachine({ devices }), {
       async onOrder(order, line) {
         if (order.type === 'hello') hellos++
         if (hellos > 1 && (order.type === 'hello' || order.type === 'ping')) await clock.sleep(59_000)
@@ -87,7 +87,8 @@ describe('attack 375: who comes to its checks within a second after its time', (
     await store.openRound({ number: 1, height: null, jobs: [job('late')] })
     const [taken] = await store.takeJobs({ owner: 'v', holdMs: 1, limit: 1 })
     const deps = testDeps(store.asStore, (_, __, signal) => forever(signal), { clock })
-    const fleet = { ...deps, rules: await testRules(), proverStarted: () => {}, releaseRuns: async () => true }
+    const hooks = { keyHolder: async () => null, proverStarted: () => {}, releaseRuns: async () => true }
+    const fleet = { ...deps, rules: await testRules(), ...hooks }
     const run = new FleetRun(taken!, new Cohort([taken!.id], 1_000_000, clock), fleet)
     const left = run.verify()
     await clock.sleep(49_999)

@@ -3,7 +3,7 @@ import { shippedCatalogue } from '../../../../test/sim/shippedCatalogue.ts'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { testDeps, testRules } from '../../../../test/support/fleetKit.ts'
 import { inlineChecker } from '../../../../test/support/inlineChecker.ts'
-import { honestProgram, openInProcessBox, type ProverProgram } from '../../../../test/support/inProcessBox.ts'
+import { openInProcessBox, ownMachine, type ProverProgram } from '../../../../test/support/inProcessBox.ts'
 import { openReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
 import { startPostgres, type TestPostgres } from '../../../../test/support/postgresServer.ts'
 import { entry } from '../../../../test/support/storeFixtures.ts'
@@ -75,7 +75,7 @@ const verifying =
       },
       signal,
     )
-const honest = verifying(() => honestProgram({ devices: [card()] }))
+const honest = verifying(() => ownMachine({ devices: [card()] }))
 
 /** Runs a fleet until the condition holds, then stops it in order. */
 async function fleetUntil(deps: FleetDeps, rules: FleetRules, holds: () => Promise<boolean>): Promise<void> {
@@ -121,7 +121,7 @@ describe('runFleet', () => {
     await store.putBox(entry('sold', { claim: 'H100 SXM' }))
     const deps = testDeps(
       store,
-      verifying(() => honestProgram({ devices: [card({ class: 'cpu' })] })),
+      verifying(() => ownMachine({ devices: [card({ class: 'cpu' })] })),
     )
     const told: LiveEvent[] = []
     deps.live.subscribe((event) => told.push(event))
@@ -212,7 +212,7 @@ describe('runFleet', () => {
     await store.putBox(entry('twin'))
     let uuid = 'U1'
     const verify = verifying(({ boxId }) =>
-      honestProgram({ devices: [card({ details: { uuid: boxId === 'a' ? uuid : 'U9', driver: '1' } })] }),
+      ownMachine({ devices: [card({ details: { uuid: boxId === 'a' ? uuid : 'U9', driver: '1' } })] }),
     )
     const deps = testDeps(store, verify)
     await fleetUntil(deps, await testRules(), quiet)
@@ -271,7 +271,7 @@ describe('runFleet', () => {
     const garbage: ProverProgram = async ({ write }, signal) => {
       while (!signal.aborted) await write(new TextEncoder().encode('\u001b]0;evil\u0007'.repeat(500)))
     }
-    const verify = verifying(({ boxId }) => (boxId === 'bad' ? garbage : honestProgram({ devices: [card()] })))
+    const verify = verifying(({ boxId }) => (boxId === 'bad' ? garbage : ownMachine({ devices: [card()] })))
     const deps = testDeps(store, verify)
     await fleetUntil(deps, await testRules(), quiet)
     expect((await store.history('bad', all)).items[0]).toMatchObject({

@@ -1,3 +1,4 @@
+import { toHex } from '../../../core/bytes/hex.ts'
 import { LARGEST_COHORT } from '../../../core/schedule/largestCohort.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import type { TakenJob, TakeRequest } from '../../../ports/store.ts'
@@ -143,6 +144,8 @@ class Fleet {
     const run = new FleetRun(job, cohort, {
       ...this.#deps,
       rules: this.#rules,
+      keyHolder: ({ boxId, box: { moves } }, key, isSigned) =>
+        this.#surely(() => this.#deps.store.takeKey({ boxId, moves, key: toHex(key), isSigned })),
       proverStarted: this.#release.started,
       releaseRuns: (ended) => this.#releaseRuns(ended),
     })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { honestProgram, type ProverProgram, tampered } from '../../../../test/support/inProcessBox.ts'
+import { ownMachine, type ProverProgram, tampered } from '../../../../test/support/inProcessBox.ts'
 import { openReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
 import { CARD, Card, cardOn, engine, outcomes, play } from '../../../../test/support/playFleet.ts'
 import type { VirtualClock } from '../../../../test/support/virtualClock.ts'
@@ -43,7 +43,7 @@ function slowBox(shared: Shared, clock: VirtualClock): ProverProgram {
       costs: { round: () => round(device) },
     }),
   )
-  return tampered(honestProgram({ devices }), {
+  return tampered(ownMachine({ devices }), {
     onAnswer: async (answer, line) => {
       if (challenges < 3 || part > 0 || answer.type !== 'root') return await line.answer(answer)
       // The roots of all devices arrive at one instant.
@@ -69,7 +69,7 @@ function quickBox(shared: Shared, clock: VirtualClock): ProverProgram {
   let challenges = 0
   const round = () => (challenges < 3 ? clock.sleep(290) : shared.card.round())
   const devices = [openReferenceDevice({ engine, facts: { ...CARD, precisions: PRECISIONS }, costs: { round } })]
-  return tampered(honestProgram({ devices }), {
+  return tampered(ownMachine({ devices }), {
     onOrder: async (order, line) => {
       if (order.type === 'challenge') challenges++
       shared.quickWorks = order.type === 'start' && challenges >= 3
@@ -86,7 +86,7 @@ test('attack 400: boxes that calibrate slowly and begin when another is done do 
   const { results } = await play(
     ['quick', ...slow, honest],
     (boxId, clock) => {
-      if (boxId === honest) return honestProgram({ devices: [cardOn(new Card(clock, ROUND_MS))] })
+      if (boxId === honest) return ownMachine({ devices: [cardOn(new Card(clock, ROUND_MS))] })
       shared ??= { card: new Card(clock, ROUND_MS), quickWorks: false }
       return boxId === 'quick' ? quickBox(shared, clock) : slowBox(shared, clock)
     },
