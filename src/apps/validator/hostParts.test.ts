@@ -11,9 +11,11 @@ import { concatBytes } from '../../core/bytes/bytes.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { FASTEST_CARD_LANE, type HostPart } from '../../core/inventory/hostReport.ts'
 import { MARK_BYTES, stepBytes } from '../../core/params/hostParts.ts'
+import { claimed } from '../../core/params/provenance.ts'
 import { hostShown } from '../../core/score/hostFacts.ts'
 import { fault } from '../../drivers/host/faults.ts'
 import type { StoreTask, WalkTask } from '../../ports/hostLanes.ts'
+import { HostParts } from './hostParts.ts'
 
 let catalogue: Catalogue
 beforeAll(async () => {
@@ -176,6 +178,30 @@ describe('host parts', () => {
     expect(await shownBy(honest)).toEqual({ drawn: 64, source: 'proven' })
     expect(await shownBy(Math.floor(1.5 * honest))).toEqual({ drawn: 64, source: 'proven' })
     expect(await shownBy(3 * honest)).toEqual({ drawn: 8, source: 'measured' })
+  })
+
+  test('attack 462: marks that lay there before they were asked for, unread, are of the whole walk', async () => {
+    const clock = new VirtualClock()
+    const marks = new Uint8Array(16 * MARK_BYTES)
+    const strides: number[] = []
+    const session = {
+      send: async ({ stride }: { readonly stride: number }) => {
+        strides.push(stride)
+        return clock.monotonicUs()
+      },
+      askHost: async ({ type }: { readonly type: string }) =>
+        type === 'halt'
+          ? { answer: { type: 'walked', lanes: [marks] }, atUs: 1 }
+          : { answer: { type: 'stored', pastCache: true }, atUs: 1 },
+    }
+    const randomness = seededRandomness(1)
+    const line = { session: session as never, clock, randomness, signal: new AbortController().signal }
+    const parts = new HostParts({ ...line, checker: { check: async () => null }, host: { cores: claimed(1) } })
+    await parts.prepare()
+    const [cpu] = await parts.check((await parts.collect()).slice(0, 1))
+    // Two trials of 0.1 s, then 0.8 s.
+    expect(strides.slice(0, 3)).toEqual([4, 4, (16 * 4 * 8) / 16])
+    expect(cpu!.bytesPerSec).toBe((16 * strides[2]! * stepBytes('cpu')) / 0.8)
   })
 
   test('attack 76: a disk that is not there cannot say what is on it, and its claims do not step in', async () => {

@@ -254,7 +254,8 @@ export class HostParts {
     const { answer, atUs } = await this.#ask({ type: 'halt' }, HALT_MS)
     if (answer.type !== 'walked' || answer.lanes.length !== lanes) throw unexpected(answer.type)
     const marks = answer.lanes.map((lane) => lane.length / MARK_BYTES)
-    const elapsedUs = Math.max(1, atUs - fromUs)
+    // Marks that came before they were asked for, while this thread stood still, took no less.
+    const elapsedUs = Math.max(1000 * ms, atUs - fromUs)
     return { target, nonce, lanes: answer.lanes, marks, stride, fromUs, toUs: atUs, elapsedUs }
   }
 
