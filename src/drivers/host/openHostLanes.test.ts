@@ -64,6 +64,32 @@ function roundsFrom(at: Uint8Array, table: Uint8Array, rounds: number): Uint8Arr
   return new Uint8Array(BigUint64Array.from(state).buffer)
 }
 
+/**
+ * A state of eight equal words that no round changes, or null: rotl(w, 21) is 2^21 w mod 2^64 - 1, so w = rotl(w, 21) + t is
+ * solved by a division, and an entry whose w looks it up again is found in most tables.
+ */
+function unchanging(table: Uint8Array): Uint8Array | null {
+  const inverse = inverseOf(WORD + 1n - (1n << 21n), WORD)
+  for (const [entry, word] of new BigUint64Array(table.slice().buffer).entries())
+    for (const carried of [word, word + WORD - 1n]) {
+      const w = (carried * inverse) % WORD
+      const next = (((w << 21n) & WORD) + (w >> 43n) + word) & WORD
+      if (next === w && Number((w >> 3n) & 4095n) === entry)
+        return new Uint8Array(BigUint64Array.from({ length: 8 }, () => w).buffer)
+    }
+  return null
+}
+
+function inverseOf(value: bigint, modulus: bigint): bigint {
+  let [rest, left, factor, other] = [modulus, value, 0n, 1n]
+  while (left > 0n) {
+    const times = rest / left
+    ;[rest, left] = [left, rest - times * left]
+    ;[factor, other] = [other, factor - times * other]
+  }
+  return ((factor % modulus) + modulus) % modulus
+}
+
 const tableOf = (lane: number) => shake128(concatBytes(ascii('tsp2/host-table'), nonce, u32le(lane)), { dkLen: 32_768 })
 const startOf = (lane: number) => sha512(concatBytes(ascii('tsp2/host-lane'), nonce, u32le(lane)))
 
@@ -108,11 +134,24 @@ describe('host lanes', () => {
     const marks = await someMarks(2, 2)
     for (const [lane, bytes] of marks.entries()) {
       const first = bytes.subarray(0, MARK_BYTES)
-      expect(Buffer.from(first)).toEqual(Buffer.from(kernels[0]!(startOf(lane), tableOf(lane), 2 * ROUNDS_PER_STEP)))
+      const step = (at: Uint8Array) =>
+        sha512(concatBytes(kernels[0]!(at, tableOf(lane), ROUNDS_PER_STEP), startOf(lane)))
+      expect(Buffer.from(first)).toEqual(Buffer.from(step(step(startOf(lane)))))
       const stretch = stretchOf('cpu', 1, lane, first, 2)
       expect(holds(stretch, rounds)).toBe(true)
       expect(holds({ ...stretch, steps: 3 }, rounds)).toBe(false)
       expect(holds({ ...stretch, from: startOf(lane), lane: 1 - lane }, rounds)).toBe(false)
+    }
+  })
+
+  test('attack 464: a state that no round changes is not one where a lane may stand', () => {
+    const found = Array.from({ length: 16 }, (_, lane) => ({ lane, state: unchanging(tableOf(lane)) })).filter(
+      ({ state }) => state !== null,
+    )
+    expect(found.length).toBeGreaterThan(0)
+    for (const { lane, state } of found) {
+      expect(Buffer.from(rounds(state!, tableOf(lane), 1000))).toEqual(Buffer.from(state!))
+      expect(holds({ ...stretchOf('cpu', 1, lane, state!, 1), from: state!, to: state! }, rounds)).toBe(false)
     }
   })
 
