@@ -32,7 +32,7 @@ beforeAll(() => {
   const extended = replaced(
     registry,
     [line, `${line}import { twice } from './parts/twice.ts'\n`],
-    ['link]', 'link, twice]'],
+    ['memories]', 'memories, twice]'],
   )
   writeFileSync(join(copy, 'src/core/proof/partKinds.ts'), extended)
 })

@@ -26,6 +26,7 @@ const measured = z.strictObject({
   declined: z.array(precision).optional(),
   memoryBytes: amount.optional(),
   bandwidth: amount.optional(),
+  memoriesRead: z.enum(['together', 'in turns']).optional(),
   bindRate: amount.optional(),
   classes: z.partialRecord(precision, sizeClass.optional()).optional(),
   sustainedShare: share.optional(),

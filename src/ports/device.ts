@@ -1,17 +1,22 @@
 import type { NvidiaEvidence } from '../core/attest/nvidiaDevice.ts'
 import type { OwnInventory } from '../core/inventory/inventory.ts'
 import type { FillTask, SeriesTask } from '../core/proof/deviceTask.ts'
+import type { JointPasses } from '../core/proof/jointPasses.ts'
 
 export type { FillTask, SeriesTask }
 
 /** What a device says of itself. Claims: shown as such, used to size the question, never to accept an answer. */
 export type DeviceFacts = OwnInventory['devices'][number]
 
-/** §7 and §8: passes over the fill. With `peer`, partners come from that device's fill (link part). */
+/**
+ * §7 and §8: passes over the fill. With `peer`, partners come from that device's fill (link part). With `joint`, each pass but
+ * the first follows from those of all devices: who has a root puts it there, and goes on when all have.
+ */
 export interface PassTask {
   readonly passes: number
   readonly start: Uint8Array
   readonly peer?: Device
+  readonly joint?: { readonly passes: JointPasses; readonly place: number }
 }
 
 /** A leaf of the tree of one round (or pass): which round or pass, which tile. */

@@ -72,6 +72,24 @@ function soldAs(catalogue: Catalogue, id: string, claim: string, change: (card: 
   return judgeSynthetic(catalogue, { cards: [card], size: classesOf(catalogue, id) }, { claim })
 }
 
+interface TwoCards extends Required<Pick<SyntheticRun, 'memoryKind'>> {
+  readonly as: string
+  /** What they hold and how fast they read it, by what such cards do. */
+  readonly share: number
+}
+
+/** Two cards as sold, held against the memory of the one card that it may have been. */
+function posedAsTwo(catalogue: Catalogue, truth: string, { as, memoryKind, share }: TwoCards): string {
+  const like = cardLike(catalogue, as)
+  const memory = { heldBytes: share * like.heldBytes!, bandwidth: share * like.bandwidth! }
+  const card = { ...like, ...memory, bindRate: 0.5 * like.rates.int8! }
+  const given = { cards: [card, card], size: classesOf(catalogue, as), memoryKind }
+  const judged = judgeSynthetic(catalogue, given, { claim: `2x ${modelOf(catalogue, as).name}` })
+  const floors = judged.devices.reduce((sum, { memory }) => sum + memory!.floorBytes!, 0)
+  const isWithin = floors <= modelOf(catalogue, truth).memoryBytes
+  return `${claimOf(judged)}, ${memoryOf(judged)}, floors ${isWithin ? 'within' : 'above'} the card`
+}
+
 const countOf = ({ count }: Judgement): string => (count.established ? 'count established' : 'count claimed')
 
 let genuine: Promise<string> | null = null
@@ -283,6 +301,30 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
       const floor = judged.devices[0]!.memory!.floorBytes!
       return `${claimOf(judged)}, floor ${floor <= own.memoryBytes ? 'within' : 'above'} the card`
     },
+  },
+  {
+    attack: 465,
+    name: 'two A100 of 80 GB whose memories were read each on its own',
+    how: 'an H100 NVL has room for one of them, and brings the other up from its host once',
+    expected: 'unproven MEMORY_IN_TURNS MEMORY_IN_TURNS, held and held, floors within the card',
+    outcome: async ({ catalogue }) =>
+      posedAsTwo(catalogue, 'h100-nvl', { as: 'a100-sxm4-80gb', memoryKind: 'memory', share: 1 }),
+  },
+  {
+    attack: 465,
+    name: 'two RTX 4080 whose memories were read together, slowly',
+    how: 'an RTX 4090 brings up what it lacks in every pass',
+    expected: 'unproven MEMORY_MAY_BE_LENT MEMORY_MAY_BE_LENT, proven and proven, floors within the card',
+    outcome: async ({ catalogue }) =>
+      posedAsTwo(catalogue, 'rtx-4090', { as: 'rtx-4080', memoryKind: 'memories', share: 0.92 }),
+  },
+  {
+    attack: 465,
+    name: 'two A100 of 80 GB, for comparison',
+    how: 'read together at their own speed',
+    expected: 'matches FITS_CLAIM FITS_CLAIM, proven and proven, floors above the card',
+    outcome: async ({ catalogue }) =>
+      posedAsTwo(catalogue, 'h100-nvl', { as: 'a100-sxm4-80gb', memoryKind: 'memories', share: 1 }),
   },
   {
     attack: 70,

@@ -30,7 +30,7 @@ function retimed(run: Run, isMeant: (part: Part) => boolean, change: (us: number
   return { ...run, parts }
 }
 
-const isMemory = ({ kind }: Part) => kind === 'memory'
+const isMemory = ({ kind }: Part) => kind === 'memory' || kind === 'memories'
 const isRounds = ({ kind }: Part) => kind === 'rounds'
 /** The second device begins when the first has long been done. */
 const secondLater = (us: number, device: number) => us + 20e6 * device

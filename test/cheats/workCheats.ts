@@ -274,11 +274,22 @@ class SkipsBinding extends CheatingDevice {
 /** A link part answered from the device's own fill. */
 class SkipsLink extends CheatingDevice {
   override async runPasses(
-    task: Parameters<ReferenceDevice['runPasses']>[0],
+    { peer: _, ...task }: Parameters<ReferenceDevice['runPasses']>[0],
     onRoot: OnRoot,
     signal: AbortSignal,
   ): Promise<void> {
-    await super.runPasses({ passes: task.passes, start: task.start }, onRoot, signal)
+    await super.runPasses(task, onRoot, signal)
+  }
+}
+
+/** Reads its memory as it comes to it, whatever the others have read. */
+class ReadsAlone extends CheatingDevice {
+  override async runPasses(
+    { joint: _, ...task }: Parameters<ReferenceDevice['runPasses']>[0],
+    onRoot: OnRoot,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await super.runPasses(task, onRoot, signal)
   }
 }
 
@@ -454,6 +465,14 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     expected: 'ACCEPTED',
     options: calibrated,
     program: withDevices(fakesCalibration(0)),
+  },
+  {
+    attack: 465,
+    name: 'two memories in turns',
+    how: 'each device passes over its own fill without waiting for the other',
+    expected: WRONG,
+    options: memory,
+    program: withDevices(ReadsAlone, 2),
   },
   {
     attack: 36,

@@ -55,10 +55,10 @@ def undersized(measured, model, beside):
             yield problem, ran, least
 
 
-def lends(card, held, bandwidth):
-    """Whether the card could have held so much with its host, or by computing it again."""
+def lends(card, held, bandwidth, share=1):
+    """Whether a share of the card could have held so much with its host, or by computing it again."""
     per_second = (450e9 if card.c2c else 64e9) + (card.ceiling["int8"] or 0) / 32768
-    return card.memory < held and card.memory + per_second * (2 * held / bandwidth) >= held
+    return share * card.memory < held and share * (card.memory + per_second * (2 * held / bandwidth)) >= held
 
 
 def is_weaker(found, nearest):
@@ -88,6 +88,7 @@ class Device:
         return reason(code, self.number, got, expected, **more)
 
     def reasons(self, beside):
+        self.devices = len(beside) + 1 if self.shown.read == "together" else 1
         names = " or ".join(model.name for model in self.claimed)
         if self.shown.cpu:
             return [self.say("NOT_A_GPU", "CPU", names)]
@@ -184,10 +185,17 @@ class Device:
         slowest = 0.85 * model.bandwidth.centre if model.bandwidth else 0
         if bandwidth < slowest:
             return [self.say("MEMORY_TOO_SLOW", math.floor(bandwidth), math.ceil(slowest), model=model.name)]
-        for card in self.catalogue.models:
-            honest = lends(card, 0.94 * model.memory, 0.9 * model.bandwidth.centre) if model.bandwidth else True
-            if card.id not in self.group() and lends(card, held, bandwidth) and not honest and card.unreached(self.shown.rates) is None:
-                return [self.say("MEMORY_MAY_BE_LENT", card.name, model.name)]
+        if self.shown.read == "in turns":
+            return [self.say("MEMORY_IN_TURNS", "memory", "memories")]
+        for cards in range(self.devices, 0, -1):
+            share = cards / self.devices
+            rates = {name: rate / share for name, rate in self.shown.rates.items()}
+            for card in self.catalogue.models:
+                honest = lends(card, 0.94 * model.memory, 0.9 * model.bandwidth.centre, share) if model.bandwidth else True
+                sold = cards == self.devices and card.id in self.group()
+                if not sold and lends(card, held, bandwidth, share) and not honest and card.unreached(rates) is None:
+                    some = "" if cards == self.devices else " (%d for %d devices)" % (cards, self.devices)
+                    return [self.say("MEMORY_MAY_BE_LENT", card.name + some, model.name)]
         return []
 
     def likelier(self, model):

@@ -8,13 +8,13 @@ import json
 import sys
 from types import SimpleNamespace
 
-from judgement import bound_rate
+from judgement import FILLS, bound_rate
 
 
 def rates(given):
     part = SimpleNamespace(kind=given["kind"], asked=given, tiles=given["m"] * given["n"] // 1024, kept=lambda d: given["kept"][d])
     start = given["zSentUs"] or 0
-    skip = given["kept"] if given["kind"] == "memory" else [0] * len(given["arrivalsUs"])
+    skip = given["kept"] if given["kind"] in FILLS else [0] * len(given["arrivalsUs"])
     timed = {d: [at - start for at in arrivals[skip[d]:]] for d, arrivals in enumerate(given["arrivalsUs"])}
     return [bound_rate(part, timed, device) for device in timed]
 

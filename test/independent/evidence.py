@@ -30,7 +30,7 @@ def read_challenge(data):
 
 def _read_part(data, offset, devices):
     kind, precision, *numbers = struct.unpack_from("<BB8I", data, offset)
-    require(kind < 4 and precision < 5, "BAD_CHALLENGE", "kind %d, precision %d" % (kind, precision))
+    require(kind < 5 and precision < 5, "BAD_CHALLENGE", "kind %d, precision %d" % (kind, precision))
     part = {"kind": tsp1.KINDS[kind], "precision": tsp1.PRECISIONS[precision], **dict(zip(PART_FIELDS, numbers))}
     part["kept"] = list(struct.unpack_from("<%dI" % devices, data, offset + 34))
     (part["nonceHash"],) = struct.unpack_from("<32s", data, offset + 34 + 4 * devices)
@@ -55,10 +55,11 @@ def _check_bounds(challenge):
         need(all(1 <= part[name] <= 2**31 for name in ("limitMs", "openLimitMs")), "time limits")
         need(part["kind"] == "rounds" or part["precision"] == "int8", "precision")
         for device, kept in enumerate(part["kept"]):
-            needed = part["kind"] == "memory" and part["mask"] >> device & 1 == 1
+            needed = part["kind"] in tsp1.FILLS and part["mask"] >> device & 1 == 1
             need((kept > 0) == needed and kept <= 4096 and kept * tsp1.tile_count(part["m"], part["n"]) < 2**32, "kept rounds")
-        if part["kind"] == "memory":
+        if part["kind"] in tsp1.FILLS:
             fills = part
+        need(part["kind"] != "memories" or challenge["devices"] > 1 and part["mask"] == everyone, "memories of all of several devices")
         if part["kind"] == "link":
             need(challenge["devices"] > 1 and part["mask"] == everyone, "a link needs all of two or more devices")
             need(fills and fills["mask"] == everyone and all(fills[x] == part[x] for x in "mnk"), "no fill to link")
@@ -85,6 +86,7 @@ def check_challenge(statement, predicate, signers):
     data = decode_base64(predicate["challenge"], "challenge")
     challenge, x = read_challenge(data), tsp1.challenge_hash(data)
     require(statement["predicateType"] == PREDICATE % challenge["version"], "VERSION", "a challenge of another version")
+    require(challenge["version"] > 1 or all(part["kind"] != "memories" for part in challenge["parts"]), "BAD_CHALLENGE", "kind")
     _check_bounds(challenge)
     run, prover = statement["subject"]
     require(run["name"] == "run " + challenge["runId"].hex(), "WRONG_SUBJECT", "another run id")
@@ -115,14 +117,14 @@ class Part:
         self.s, self.nonce = bytes.fromhex(given["s"]), bytes.fromhex(given["nonce"])
         self.z0 = bytes.fromhex(given["z"]) if given["z"] is not None else None
         self.entries = {entry["device"]: entry for entry in given["devices"]}
-        self.fills = self if self.kind == "memory" else fills
+        self.fills = self if self.kind in tsp1.FILLS else fills
         self.roots, self.known_seeds, self.cache = {}, {}, {}
 
     def fail(self, condition, code, text):
         require(condition, code, "part %d: %s" % (self.index, text))
 
     def check(self, x):
-        memory = self.kind == "memory"
+        memory = self.kind in tsp1.FILLS
         self.fail(tsp1.nonce_hash(self.nonce) == self.asked["nonceHash"], "WRONG_NONCE", "not the nonce of the challenge")
         self.fail((self.z0 is not None) == memory and (self.given["zSentUs"] is not None) == memory, "MALFORMED", "Z_0")
         self.fail([entry["device"] for entry in self.given["devices"]] == devices_of(self.asked), "WRONG_DEVICES", "devices")
@@ -156,7 +158,7 @@ class Part:
     def check_openings(self):
         for device, entry in self.entries.items():
             data = decode_base64(entry["openings"], "openings")
-            passing = self.kind in ("memory", "link")
+            passing = self.kind in (*tsp1.FILLS, "link")
             depth = self.tiles.bit_length() - 1
             total = 2 * depth + (self.kept(device) - 1).bit_length() if passing else depth
             self.fail(len(data) == 32 * total * self.asked["openings"], "WRONG_OPENINGS", "length of the openings")
@@ -184,11 +186,12 @@ class Part:
         return tsp1.root_of_path(tsp1.leaf(tile, *pair), tile, path) == self.roots[device][at]
 
     def _check_pass_opening(self, device, j, u, path, depth):
-        other = device if self.kind == "memory" else (device - 1) % len(self.fills.asked["kept"])
+        other = device if self.kind in tsp1.FILLS else (device - 1) % len(self.fills.asked["kept"])
         passes = self.roots[device][-self.asked["rounds"]:]
         z = self.z0 or self.s
-        for q in passes[:j]:
-            z = tsp1.next_pass(z, q)
+        chained = devices_of(self.asked) if self.kind == "memories" else [device]
+        for i in range(j):
+            z = tsp1.next_pass(z, *[self.roots[one][-self.asked["rounds"]:][i] for one in chained])
         seed, tile = self.fills.seeds(device)[u // self.tiles], u % self.tiles
         values = self._values(seed, tile)
         partner = tsp1.memory_partner(z, u, self.tiles * self.kept(other))

@@ -3,7 +3,19 @@ import json
 import sys
 
 from claims import Device, judge_claim
-from identity import Catalogue, Measured, candidates_by, catalogue_hash, floor_bytes, is_own, memory_card, suppliers
+from identity import Catalogue, Measured, candidates_by, catalogue_hash, floor_bytes, is_own, memory_card, supplied, supplied_by_fewer, suppliers
+
+
+def floors_of(case, shown, candidates, older, catalogue):
+    """By today's rules and by those of version 1."""
+    if not shown.rates.get("int8") or shown.held is None:
+        return None, None
+    seconds = case["passes"]["elapsedUs"] / 1e6 / case["passes"]["count"]
+    together = len(case["devices"]) if shown.read == "together" else 1
+    alone = supplied(suppliers(shown.rates, shown.held, candidates, catalogue), shown.rates["int8"])
+    fewer = supplied_by_fewer(shown.rates, shown.held, together, catalogue)
+    before = supplied([older] if older else [], shown.rates["int8"])
+    return [floor_bytes(shown.held, per_second, seconds) for per_second in (max(alone, fewer), before)]
 
 
 def answer(case, catalogue):
@@ -13,8 +25,7 @@ def answer(case, catalogue):
     first = devices[0].shown
     candidates = candidates_by(first.rates, catalogue)
     card, older = [memory_card(candidates, first.held or 0, claimed, version) for version in (2, 1)]
-    cards = suppliers(first.rates, first.held or 0, candidates, catalogue)
-    floors = [floor_bytes(first.rates, first.held, case["passes"], some) for some in (cards, [older] if older else [])]
+    floors = floors_of(case, first, candidates, older, catalogue)
     return {"identities": [device.stated.stated(catalogue) for device in devices], "verdict": verdict, "reasons": reasons,
             "memoryCard": card.id if card else None,
             "isOwn": is_own(card, first.held or 0, first.bandwidth or 0), "floorBytes": floors[0], "floorBytesVersion1": floors[1]}

@@ -116,6 +116,7 @@ class Measured:
         self.order = [name for name in given.get("rates", {}) if given["rates"][name]]
         self.declined = given.get("declined") or []
         self.held, self.bandwidth = given.get("memoryBytes") or None, given.get("bandwidth") or None
+        self.read = given.get("memoriesRead")
         self.bind, self.cpu = given.get("bindRate") or None, given.get("kind") == "cpu"
         self.classes = given.get("classes", {})
         self.sustained, self.scaling = given.get("sustainedShare"), given.get("scaling")
@@ -272,9 +273,23 @@ def suppliers(rates, held, candidates, catalogue):
     return candidates + [model for model in catalogue.models if model.memory < held and model.unreached(rates) is None]
 
 
-def floor_bytes(rates, held, passes, cards):
-    if not rates.get("int8") or held is None:
-        return None
+def supplied(cards, int8):
+    """Bytes a second."""
     link = 450e9 if any(model.c2c for model in cards) else 64e9
-    peak = max([rates["int8"]] + [model.ceiling["int8"] or 0 for model in cards])
-    return max(0, math.floor(held - (link + peak / 32768) * (passes["elapsedUs"] / 1e6 / passes["count"])))
+    return link + max([int8] + [model.ceiling["int8"] or 0 for model in cards]) / 32768
+
+
+def supplied_by_fewer(rates, held, devices, catalogue):
+    """Of the share that each device has of fewer cards than there are devices."""
+    most = 0
+    for cards in range(1, devices):
+        share = cards / devices
+        together = {name: rate / share for name, rate in rates.items()}
+        for model in catalogue.models:
+            if share * model.memory < held and model.unreached(together) is None:
+                most = max(most, share * supplied([model], together["int8"]))
+    return most
+
+
+def floor_bytes(held, per_second, seconds):
+    return max(0, math.floor(held - per_second * seconds))

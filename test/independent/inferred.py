@@ -5,7 +5,7 @@ Not judged: the count of cards.
 import re
 
 from claims import Device, judge_claim, reason, undersized
-from identity import PROBLEMS, Catalogue, Identity, Measured, candidates_by, floor_bytes, is_own, memory_card, suppliers
+from identity import PROBLEMS, Catalogue, Identity, Measured, candidates_by, floor_bytes, is_own, memory_card, supplied, supplied_by_fewer, suppliers
 from refused import require
 
 FILLER = re.compile(r"\b(nvidia|geforce|tesla|quadro|gpu|gpus|graphics)\b")
@@ -36,11 +36,11 @@ def parse_claim(text, catalogue, entries):
     return (count, [catalogue.by_id[name] for name in found]) if wanted and found else "NO_SUCH_CARD"
 
 
-def measured_of(expected, offered, scaling):
+def measured_of(expected, offered, scaling, together):
     rates, memory, sustained = expected["rates"], expected["memory"], expected["sustained"]
     given = {"rates": rates, "classes": expected["classes"], "declined": [n for n in PROBLEMS if n not in offered and n not in rates]}
     if memory:
-        given.update(memoryBytes=memory["heldBytes"], bandwidth=memory["perSecond"])
+        given.update(memoryBytes=memory["heldBytes"], bandwidth=memory["perSecond"], memoriesRead="together" if together else None)
     if sustained:
         given["sustainedShare"] = min(sustained["lastShare"], sustained["peakShare"]) / 1000
     if scaling is not None:
@@ -58,7 +58,9 @@ def check_inferred(predicate, facts, expected):
     """`expected` are the devices as C7 derives them without the catalogue."""
     given, entries = predicate["judgement"], predicate["catalogue"]
     catalogue, listed = Catalogue(entries), predicate["claims"]["inventory"]["devices"]
-    measured = [measured_of(one, listed[d]["precisions"], given["scaling"]) for d, one in enumerate(expected)]
+    memory = facts.by_kind.get("memory")
+    together = memory is not None and memory.kind == "memories"
+    measured = [measured_of(one, listed[d]["precisions"], given["scaling"], together) for d, one in enumerate(expected)]
     identities = [Identity(one, catalogue) for one in measured]
     text = predicate["claims"]["text"]
     sold = None if text is None else parse_claim(text, catalogue, entries)
@@ -85,9 +87,12 @@ def _check_memory(given, facts, expected, claimed, catalogue):
         card = memory_card(candidates, held, claimed)
         proven = proven and is_own(card, held, one["memory"]["perSecond"])
         int8 = facts.first.get("int8")
-        peak = {**rates, "int8": max(rates["int8"], facts.shown(int8, d))} if int8 else rates
-        passes = {"elapsedUs": facts.figures[part.index, d]["elapsedUs"], "count": part.asked["rounds"]}
-        floors.append(floor_bytes(peak, held, passes, suppliers(rates, held, candidates, catalogue)))
+        if int8 is None:
+            floors.append(None)
+            continue
+        alone = supplied(suppliers(rates, held, candidates, catalogue), max(rates["int8"], facts.shown(int8, d)))
+        fewer = supplied_by_fewer(rates, held, len(expected) if part.kind == "memories" else 1, catalogue)
+        floors.append(floor_bytes(held, max(alone, fewer), facts.seconds_per_pass(part, d)))
     for d, floor in enumerate(floors):
         shown = given["devices"][d]["memory"]
         same = shown["floorBytes"] == floor and shown["status"] == ("proven" if proven else "held")

@@ -7,6 +7,7 @@ from evidence import class_of
 from inferred import check_inferred
 from refused import require
 from shape import check_shape, is_whole
+from tsp1 import FILLS
 
 LEAST_US = {"tiny": (0, 0, 0), "custom": (0, 0, 0), "devnet": (1_500_000,) * 2 + (0,), "mainnet": (1_500_000, 10_000_000, 2_000_000)}
 MOST_COUNT = 2**53 - 1
@@ -24,7 +25,7 @@ def fill_tiles(part, device):
 def work_per_round(part, device):
     if part.kind in ("rounds", "bind"):
         return work_of(part)
-    return (2 if part.kind == "memory" else 1) * 2048 * fill_tiles(part, device)
+    return (2 if part.kind in FILLS else 1) * 2048 * fill_tiles(part, device)
 
 
 def figure(part, device):
@@ -33,7 +34,7 @@ def figure(part, device):
     total = asked["rounds"] * work_per_round(part, device)
     return {"part": part.index, "kind": part.kind, "precision": asked["precision"], "device": device,
             "elapsedUs": elapsed, "perSecond": min(MOST_COUNT, total * 10**6 // elapsed),
-            "heldBytes": 2048 * fill_tiles(part, device) if part.kind == "memory" else 0}
+            "heldBytes": 2048 * fill_tiles(part, device) if part.kind in FILLS else 0}
 
 
 def check_figures(predicate, parts):
@@ -60,7 +61,7 @@ class Facts:
                     self.sustained = part
         self.by_kind = {}
         for part in together:
-            self.by_kind.setdefault(part.kind, part)
+            self.by_kind.setdefault("memory" if part.kind in FILLS else part.kind, part)
 
     def repeats(self, part):
         """Whether an earlier part of all devices had its precision."""
@@ -76,13 +77,18 @@ class Facts:
     def rate(self, part, device):
         """C7: the counted rate."""
         start = part.given["zSentUs"] or 0
-        skip = part.kept if part.kind == "memory" else lambda _: 0
+        skip = part.kept if part.kind in FILLS else lambda _: 0
         timed = {name: [a - start for a in entry["arrivalsUs"][skip(name):]] for name, entry in part.entries.items()}
         if self.version > 1:
             return bound_rate(part, timed, device)
         first_done = max(1, min(arrivals[-1] for arrivals in timed.values()))
         rounds = min(part.asked["rounds"], 1 + sum(1 for arrival in timed[device] if arrival <= first_done))
         return min(self.shown(part, device), rounds * work_per_round(part, device) * 10**6 // first_done)
+
+    def seconds_per_pass(self, part, device):
+        """Of memories that were read together, by the device that took longest."""
+        read = part.entries if part.kind == "memories" else [device]
+        return max(self.figures[part.index, one]["elapsedUs"] for one in read) / 1e6 / part.asked["rounds"]
 
     def alone(self, device):
         found = [p for p in self.parts if p.kind == "rounds" and p.asked["mask"] == 1 << device != self.everyone]
@@ -129,8 +135,8 @@ def memory_facts(facts, device):
     int8 = facts.first.get("int8")
     floor = None
     if int8 is not None:
-        supplied = (HOST_BYTES_PER_SECOND + facts.peak(int8, device) / part.asked["k"]) * entry["elapsedUs"] / 1e6
-        floor = max(0, math.floor(entry["heldBytes"] - supplied / part.asked["rounds"]))
+        supplied = (HOST_BYTES_PER_SECOND + facts.peak(int8, device) / part.asked["k"]) * facts.seconds_per_pass(part, device)
+        floor = max(0, math.floor(entry["heldBytes"] - supplied))
     return {"heldBytes": entry["heldBytes"], "perSecond": facts.rate(part, device), "floorBytes": floor}
 
 
@@ -168,7 +174,7 @@ def too_short(facts, preset, round_trip):
     for (index, _), entry in facts.figures.items():
         part = facts.parts[index]
         if part.asked["mask"] == facts.everyone and part.kind != "link":
-            least = passes if part.kind == "memory" else sustained if facts.repeats(part) else rounds
+            least = passes if part.kind in FILLS else sustained if facts.repeats(part) else rounds
             if entry["elapsedUs"] < least:
                 return True
     return False

@@ -43,14 +43,14 @@ def tiny_challenge(devices):
     everyone = (1 << devices) - 1
     shapes = [("rounds", name, everyone) for name in (tsp1.PRECISIONS if devices == 1 else ("int8", "bf16"))]
     shapes += [("rounds", "int8", 1 << device) for device in range(devices) if devices > 1]
-    shapes += [("rounds", "bf16", everyone), ("memory", "int8", everyone), ("bind", "int8", everyone)]
+    shapes += [("rounds", "bf16", everyone), ("memory" if devices == 1 else "memories", "int8", everyone), ("bind", "int8", everyone)]
     shapes += [("link", "int8", everyone)] if devices > 1 else []
     parts = []
     for index, (kind, precision, mask) in enumerate(shapes):
         parts.append({
             "kind": kind, "precision": precision, "m": SIZE, "n": SIZE, "k": SIZE,
-            "rounds": 3 if kind in ("memory", "link") else 4, "openings": 8, "mask": mask, "limitMs": 60_000,
-            "openLimitMs": 60_000, "kept": [2 if kind == "memory" else 0] * devices,
+            "rounds": 3 if kind in (*tsp1.FILLS, "link") else 4, "openings": 8, "mask": mask, "limitMs": 60_000,
+            "openLimitMs": 60_000, "kept": [2 if kind in tsp1.FILLS else 0] * devices,
             "nonceHash": tsp1.nonce_hash(secret("nonce %d" % index)),
         })
     return {"version": 2, "runId": secret("run")[:16], "validatorKey": ed25519.public_key(secret("validator")),
@@ -75,30 +75,34 @@ class Prover:
             seed = tsp1.next_seed(seed, trees[-1][-1][0])
         return trees, contents
 
-    def passes(self, z, own, other, count):
-        """The trees over the whole fill of each pass, and the Q."""
-        found = []
+    def one_pass(self, z, j, own, other):
+        """The tree over the whole fill of a pass, and its Q."""
+        leaves = []
+        for u, words in enumerate(own):
+            pair = tsp1.memory_fingerprint(z, words, other[tsp1.memory_partner(z, u, len(other))])
+            leaves.append(tsp1.leaf(u, *pair))
+        levels = tsp1.tree_levels(leaves)  # G is a power of two here, so one tree is the padded tree
+        return levels, tsp1.sha256(b"tsp1/mem", tsp1.u32(j), levels[-1][0])
+
+    def passes(self, z, pairs, count):
+        """Those of all passes over pairs of fills that follow from each other, pair by pair."""
+        found = [[] for _ in pairs]
         for j in range(count):
-            leaves = []
-            for u, words in enumerate(own):
-                pair = tsp1.memory_fingerprint(z, words, other[tsp1.memory_partner(z, u, len(other))])
-                leaves.append(tsp1.leaf(u, *pair))
-            levels = tsp1.tree_levels(leaves)  # G is a power of two here, so one tree is the padded tree
-            q = tsp1.sha256(b"tsp1/mem", tsp1.u32(j), levels[-1][0])
-            found.append((levels, q))
-            z = tsp1.next_pass(z, q)
+            for place, pair in enumerate(pairs):
+                found[place].append(self.one_pass(z, j, *pair))
+            z = tsp1.next_pass(z, *[made[j][1] for made in found])
         return found
 
     def run_part(self, index):
         """Per device: (roots, the path of an opening)."""
         part = self.challenge["parts"][index]
         devices, done = evidence.devices_of(part), {}
-        if part["kind"] == "memory":
+        if part["kind"] in tsp1.FILLS:
             for device in devices:
                 trees, contents = self.rounds(index, device)
                 self.fills[device] = (trees, [tsp1.kept_words(values) for values in contents])
         for device in devices:
-            if part["kind"] in ("memory", "link"):
+            if part["kind"] in (*tsp1.FILLS, "link"):
                 done[device] = self._pass_part(index, device)
             else:
                 trees, _ = self.rounds(index, device)
@@ -106,10 +110,12 @@ class Prover:
         return done
 
     def _pass_part(self, index, device):
-        part, (trees, own) = self.challenge["parts"][index], self.fills[device]
-        memory = part["kind"] == "memory"
-        other = own if memory else self.fills[(device - 1) % self.challenge["devices"]][1]
-        passes = self.passes(secret("z %d" % index if memory else "s %d" % index), own, other, part["rounds"])
+        part, trees = self.challenge["parts"][index], self.fills[device][0]
+        memory, fills = part["kind"] in tsp1.FILLS, [self.fills[one][1] for one in sorted(self.fills)]
+        pairs = [(own, own if memory else fills[place - 1]) for place, own in enumerate(fills)]
+        together = part["kind"] == "memories"
+        start = secret("z %d" % index if memory else "s %d" % index)
+        passes = self.passes(start, pairs if together else pairs[device:device + 1], part["rounds"])[device if together else 0]
         roots = [levels[-1][0] for levels in trees] if memory else []
 
         def path(at, u):
@@ -120,13 +126,13 @@ class Prover:
 
 def certificate_part(prover, index):
     part, done = prover.challenge["parts"][index], prover.run_part(index)
-    memory, s, nonce = part["kind"] == "memory", secret("s %d" % index), secret("nonce %d" % index)
+    memory, s, nonce = part["kind"] in tsp1.FILLS, secret("s %d" % index), secret("nonce %d" % index)
     z0 = secret("z %d" % index) if memory else None
     q = tsp1.query(prover.x, s, nonce, [root for device in sorted(done) for root in done[device][0]], z0 or b"")
     devices = []
     for device in sorted(done):
         roots, path = done[device]
-        places = 4 * (2 if part["kind"] in ("memory", "link") else 1)
+        places = 4 * (2 if part["kind"] in (*tsp1.FILLS, "link") else 1)
         draws = [tsp1.draw(q, device, i, part["rounds"], places) for i in range(part["openings"])]
         devices.append({"device": device, "roots": text64(b"".join(roots)),
                         "arrivalsUs": [1000 * (i + 1) + 7 * device for i in range(len(roots))],

@@ -11,7 +11,8 @@ ZERO_NODE = bytes(32)
 
 PRECISIONS = ("int8", "fp8", "bf16", "fp16", "fp32")  # the u8 of section 2 is the place in this list
 BOUNDS = {"int8": (127, 127), "fp8": (15, 7), "bf16": (255, 63), "fp16": (2047, 15)}
-KINDS = ("rounds", "memory", "bind", "link")
+KINDS = ("rounds", "memory", "bind", "link", "memories")
+FILLS = ("memory", "memories")
 
 
 def sha256(*pieces):
@@ -146,8 +147,8 @@ def pass_root(j, kept_round_roots):
     return sha256(b"tsp1/mem", u32(j), tree_levels(padded)[-1][0])
 
 
-def next_pass(z, q):
-    return sha256(b"tsp1/pass", z, q)
+def next_pass(z, *q):
+    return sha256(b"tsp1/pass", z, *q)
 
 
 # Section 5: tree.

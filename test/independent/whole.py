@@ -7,6 +7,7 @@ import sys
 
 from refused import Refused, require
 
+FILLS = ("memory", "memories")
 PRECISIONS = ("int8", "fp8", "bf16", "fp16", "fp32")
 ENTRY_BYTES = {"int8": 1, "fp8": 1, "bf16": 2, "fp16": 2, "fp32": 4}
 SIZES = {"cpu": (2048, 1024, 512, 256, 128, 64), "gpu": (32768, 16384, 8192, 4096, 2048, 1024)}
@@ -51,10 +52,13 @@ def check_whole(challenge, devices):
     offered = [name for name in PRECISIONS if all(name in device["precisions"] for device in devices)]
     again = offered[:1] if "bf16" not in offered else ["bf16"]
     wanted = [("rounds", name, everyone) for name in offered + again] + [("memory", "int8", everyone)]
+    # Of several devices they are read together; before that was so, each by itself.
+    kinds = ["memory" if len(devices) > 1 and part["kind"] == "memories" else part["kind"] for part in parts]
+    need(len(devices) > 1 or "memories" not in kinds, "memories of one device")
     wanted += [("link", "int8", everyone)] if len(devices) > 1 else []
     wanted += [("bind", "int8", everyone)]
     wanted += [("rounds", offered[0], 1 << index) for index in range(len(devices)) if offered and len(devices) > 1]
-    need([(part["kind"], part["precision"], part["mask"]) for part in parts] == wanted, "the parts are not those it has")
+    need([(kind, part["precision"], part["mask"]) for kind, part in zip(kinds, parts)] == wanted, "the parts are not those it has")
     sizes = {part["precision"]: part["m"] for part in reversed(parts) if part["kind"] == "rounds"}
     for name, size in sizes.items():
         most = fits(devices, name, depth(device_class, "rounds", name))
@@ -62,11 +66,11 @@ def check_whole(challenge, devices):
     deep = depth(device_class, "memory", "int8")
     held = min(memory_size(device, deep) for device in devices)
     bound = sizes["int8"] if "int8" in sizes else fits(devices, "int8", 2048)
-    passes = next(part["rounds"] for part in parts if part["kind"] == "memory")
+    passes = next(part["rounds"] for part in parts if part["kind"] in FILLS)
     for part in parts:
         size = {"rounds": sizes.get(part["precision"]), "bind": bound}.get(part["kind"], held)
         need(part["m"] == size, "m of a %s part" % part["kind"])
-        for kept, device in zip(part["kept"], devices) if part["kind"] == "memory" else ():
+        for kept, device in zip(part["kept"], devices) if part["kind"] in FILLS else ():
             most = most_kept(device, held, deep)
             need(kept == most or device_class == "cpu" and 2 <= kept <= most, "kept rounds")
         need(part["kind"] != "link" or 4 * part["rounds"] >= passes, "a link that is too short")

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toHex } from '../../src/core/bytes/hex.ts'
 import { PRECISION_NAMES } from '../../src/core/params/precision.ts'
+import { JointPasses } from '../../src/core/proof/jointPasses.ts'
 import type { Device, FillTask, LeafPosition, OnRoot, SeriesTask } from '../../src/ports/device.ts'
 import { TouchstoneError } from '../../src/ports/errors.ts'
-import { expectedFill, expectedPasses, expectedSeries } from '../support/referenceDevice.ts'
+import { expectedFill, expectedJointPasses, expectedPasses, expectedSeries } from '../support/referenceDevice.ts'
 
 export interface DeviceSuiteOptions {
   open(): Promise<Device>
@@ -136,6 +137,50 @@ export function deviceSuite(name: string, { open, skip = null, refused = [] }: D
       const again = expectedPasses(own, mine, { passes: 1, start: bytes(9) })
       const alone = await roots((onRoot) => device.runPasses({ passes: 1, start: bytes(9) }, onRoot, never))
       expect(hexes(alone)).toEqual(hexes(again.roots))
+    })
+
+    test('attack 465: passes of several devices follow from each other, roots and paths', async () => {
+      const tasks = [fillTask({ kept: 2 }), fillTask({ kept: 3, seed: bytes(3) })]
+      const both = [device, peer]
+      await Promise.all(both.map((one, i) => one.fill(tasks[i]!, () => {}, never)))
+      const start = bytes(8)
+      const expected = expectedJointPasses(
+        tasks.map((task) => ({ task, fill: expectedFill(task) })),
+        { passes: 4, start },
+      )
+      const joint = new JointPasses(2)
+      const q = await Promise.all(
+        both.map((one, place) =>
+          roots((onRoot) => one.runPasses({ passes: 4, start, joint: { passes: joint, place } }, onRoot, never)),
+        ),
+      )
+      expect(q.map(hexes)).toEqual(expected.map((one) => hexes(one.roots)))
+      for (const [i, one] of both.entries()) {
+        const positions = asked(4, 4 * tasks[i]!.kept)
+        expect(toHex(await one.openPasses(positions, never))).toBe(toHex(expected[i]!.paths(positions)))
+      }
+    })
+
+    test('behavior: who waits for a pass of another device that does not come can be stopped, and is usable then', async () => {
+      const task = fillTask({ kept: 2 })
+      await device.fill(task, () => {}, never)
+      const controller = new AbortController()
+      const joint = { passes: new JointPasses(2), place: 0 }
+      const made: Uint8Array[] = []
+      const work = device.runPasses(
+        { passes: 3, start: bytes(8), joint },
+        (root) => {
+          made.push(root)
+          setTimeout(() => controller.abort(new Error('enough')), 20)
+        },
+        controller.signal,
+      )
+      await expect(work).rejects.toThrow('enough')
+      expect(made).toHaveLength(1)
+      const again = await roots((onRoot) => device.runPasses({ passes: 1, start: bytes(9) }, onRoot, never))
+      expect(hexes(again)).toEqual(
+        hexes(expectedPasses(task, expectedFill(task), { passes: 1, start: bytes(9) }).roots),
+      )
     })
 
     test('behavior: an aborted series rejects with the reason and leaves the device usable', async () => {

@@ -133,7 +133,7 @@ export class ReferenceDevice implements Device {
     this.fillTiles.push(...tiles)
   }
 
-  async runPasses({ passes, start, peer }: PassTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+  async runPasses({ passes, start, peer, joint }: PassTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
     this.passTrees = []
     let z = start
     for (let pass = 0; pass < passes; pass++) {
@@ -148,7 +148,10 @@ export class ReferenceDevice implements Device {
       this.passTrees.push({ rounds, top: buildTree(padRoots(roots)) })
       const q = passRoot(pass, roots)
       onRoot(q)
-      z = nextPass(z, q)
+      joint?.passes.put(joint.place, pass, q)
+      if (pass === passes - 1) break
+      await joint?.passes.over(pass, signal)
+      z = joint ? joint.passes.next(z, pass) : nextPass(z, q)
     }
   }
 

@@ -45,7 +45,12 @@ interface ExpectedPasses {
 export function expectedPasses(
   task: FillTask,
   fill: ExpectedSeries,
-  { passes, start, peer = fill }: { passes: number; start: Uint8Array; peer?: ExpectedSeries },
+  {
+    passes,
+    start,
+    peer = fill,
+    words,
+  }: { passes: number; start: Uint8Array; peer?: ExpectedSeries; words?: readonly Uint8Array[] },
 ): ExpectedPasses {
   const perRound = (task.m / TILE) * (task.n / TILE)
   const roots: Uint8Array[] = []
@@ -54,6 +59,7 @@ export function expectedPasses(
   const others = peer === fill ? own : peer.tiles.flat()
   let z = start
   for (let pass = 0; pass < passes; pass++) {
+    z = words?.[pass] ?? z
     const leaves = passLeaves(z, own, others)
     const keptRoots = Array.from({ length: task.kept }, (_, g) =>
       rootOf(leaves.slice(g * perRound, (g + 1) * perRound)),
@@ -76,4 +82,17 @@ export function expectedPasses(
       }),
     )
   return { roots, paths }
+}
+
+/** Several fills that are passed over together: the words of all passes follow from the roots of all. */
+export function expectedJointPasses(
+  fills: readonly { readonly task: FillTask; readonly fill: ExpectedSeries }[],
+  { passes, start }: { passes: number; start: Uint8Array },
+): readonly ExpectedPasses[] {
+  const words = [start]
+  const upTo = (count: number) =>
+    fills.map(({ task, fill }) => expectedPasses(task, fill, { passes: count, start, words }))
+  for (let pass = 0; pass < passes - 1; pass++)
+    words.push(nextPass(words[pass]!, ...upTo(pass + 1).map(({ roots }) => roots[pass]!)))
+  return upTo(passes)
 }

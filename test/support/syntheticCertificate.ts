@@ -129,7 +129,7 @@ function secondsOf(
 }
 
 function evidenceOf(challenge: Challenge, part: Part, p: number, card: ReturnType<typeof shownBy>): PartEvidence {
-  const isMemory = part.kind === 'memory'
+  const isMemory = kindOf(part).phases.length > 1
   const zSentUs = isMemory ? 1_000_000 : null
   const devices = devicesOf(part).map((device) => {
     const kept = part.kept[device]!

@@ -19,6 +19,8 @@ export interface SyntheticRun {
   readonly size: (precision: Precision) => number
   /** Memory parts by their masks; one of all devices when left out. */
   readonly memoryMasks?: readonly number[]
+  /** As a plan would have it when left out. */
+  readonly memoryKind?: 'memory' | 'memories'
 }
 
 const SECONDS = 4
@@ -37,7 +39,7 @@ const base = (cards: number) => ({
  * A mainnet run as a validator would have seen it, with times made from rates. It judges like a real one; its roots are
  * zeros and it has no openings, so it says nothing about §6.
  */
-export function syntheticRun({ cards, size, memoryMasks }: SyntheticRun): Run {
+export function syntheticRun({ cards, size, memoryMasks, memoryKind }: SyntheticRun): Run {
   const precisions = Object.keys(cards[0]!.rates) as Precision[]
   const parts: Part[] = precisions.map((precision) => {
     const m = size(precision)
@@ -48,7 +50,7 @@ export function syntheticRun({ cards, size, memoryMasks }: SyntheticRun): Run {
     return { ...base(cards.length), kind: 'rounds', precision, m, n: m, k, rounds }
   })
   if (cards.some(({ heldBytes }) => heldBytes !== undefined))
-    for (const mask of memoryMasks ?? [2 ** cards.length - 1]) parts.push(memoryPart(cards, mask))
+    for (const mask of memoryMasks ?? [2 ** cards.length - 1]) parts.push(memoryPart(cards, mask, memoryKind))
   const bound = cards.map(({ bindRate }) => bindRate ?? 0)
   if (Math.max(...bound) > 0) {
     const m = size('int8')
@@ -68,19 +70,20 @@ export function syntheticRun({ cards, size, memoryMasks }: SyntheticRun): Run {
 
 const KEPT_ROUND_BYTES = 2 * 4096 * 4096
 
-function memoryPart(cards: readonly SyntheticCard[], mask: number): Part {
+function memoryPart(cards: readonly SyntheticCard[], mask: number, memoryKind: SyntheticRun['memoryKind']): Part {
   const rounds = Math.ceil(
     Math.max(...cards.map(({ bandwidth, heldBytes }) => (SECONDS * bandwidth!) / (2 * heldBytes!))),
   )
   const kept = cards.map(({ heldBytes }, d) =>
     Math.floor(mask / 2 ** d) % 2 === 1 ? Math.floor(heldBytes! / KEPT_ROUND_BYTES) : 0,
   )
-  const shape = { kind: 'memory', precision: 'int8', m: 4096, n: 4096, k: 32768 } as const
+  const kind = memoryKind ?? (mask === 2 ** cards.length - 1 && cards.length > 1 ? 'memories' : 'memory')
+  const shape = { kind, precision: 'int8', m: 4096, n: 4096, k: 32768 } as const
   return { ...base(cards.length), ...shape, rounds, mask, kept }
 }
 
 function evidenceOf(part: Part, cards: readonly SyntheticCard[]): PartEvidence {
-  const isMemory = part.kind === 'memory'
+  const isMemory = part.kind === 'memory' || part.kind === 'memories'
   const zSentUs = isMemory ? 1_000_000 : null
   const devices = devicesOf(part).map((device) => {
     const card = cards[device]!

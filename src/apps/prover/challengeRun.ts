@@ -3,6 +3,7 @@ import { type CpuEvidence, writeBundle } from '../../core/attest/bundle.ts'
 import { readReport } from '../../core/attest/spdm.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { type Challenge, challengeHash, encodeChallenge, resultMessage } from '../../core/proof/challenge.ts'
+import { JointPasses } from '../../core/proof/jointPasses.ts'
 import { devicesOf, type Phase } from '../../core/proof/part.ts'
 import { kindOf, type Part } from '../../core/proof/partKinds.ts'
 import { drawOpening, queryHash } from '../../core/proof/query.ts'
@@ -94,13 +95,16 @@ export class ChallengeRun {
   }
 
   #run(phase: Phase, word: Uint8Array, signal: AbortSignal): Promise<void> {
+    const places = devicesOf(this.#part)
+    const passes = new JointPasses(places.length)
     return this.#onEach(signal, (device, index, onRoot, signal) => {
       const seed = partSeed(this.#x, word, this.#queries.length, index)
       const task = phase.task(this.#part, index, word, seed)
       if ('series' in task) return device.runSeries(task.series, onRoot, signal)
       if ('fill' in task) return device.fill(task.fill, onRoot, signal)
       const peer = task.peer === index ? {} : { peer: this.#devices[task.peer]! }
-      return device.runPasses({ ...task.passes, ...peer }, onRoot, signal)
+      const joint = task.joint ? { joint: { passes, place: places.indexOf(index) } } : {}
+      return device.runPasses({ ...task.passes, ...peer, ...joint }, onRoot, signal)
     })
   }
 

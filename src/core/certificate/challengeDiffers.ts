@@ -63,11 +63,13 @@ function isClass(inputs: PlanInputs, sizing: readonly PlannedPart[], precision: 
 
 /** A CPU fills as much as it can in a few seconds, so its kept rounds may be fewer. */
 function isPlanned(part: Part, planned: PlannedPart): boolean {
-  const same = (['kind', 'precision', 'm', 'n', 'k', 'mask'] as const).every((field) => part[field] === planned[field])
+  const same = (['precision', 'm', 'n', 'k', 'mask'] as const).every((field) => part[field] === planned[field])
+  // Before attack 465 the memories of several devices were read one by one: no forgery, and today's rules judge it.
+  const isKind = part.kind === planned.kind || (part.kind === 'memory' && planned.kind === 'memories')
   const fills = part.kept.every(
     (kept, device) => kept === planned.kept[device] || isShallow(part, kept, planned.kept[device]!),
   )
-  return same && fills
+  return same && isKind && fills
 }
 
 const isShallow = ({ k }: Part, kept: number, planned: number): boolean => k === 2048 && kept >= 2 && kept <= planned

@@ -7,7 +7,7 @@ import { type GpuIdentity, identifyGpu } from '../identify/identifyGpu.ts'
 import { judgeClaim } from '../identify/judgeClaim.ts'
 import type { MeasuredGpu } from '../identify/measured.ts'
 import { type ParsedClaim, parseClaim } from '../identify/parseClaim.ts'
-import { suppliedPerSecond, suppliers } from '../identify/supplied.ts'
+import { suppliedByFewer, suppliedPerSecond, suppliers } from '../identify/supplied.ts'
 import { undersizedParts } from '../identify/undersizedParts.ts'
 import type { ProtocolVersion } from '../params/constants.ts'
 import type { Precision } from '../params/precision.ts'
@@ -51,6 +51,8 @@ export interface JudgeInputs {
   readonly rules?: ProtocolVersion
   /** The shortest round trip the validator measured, by which passes must be long enough (§7). */
   readonly roundTripUs: number
+  /** As it was judged before attack 465. */
+  readonly asBefore?: boolean
   /** What the conduct of the run or its openings already rejected. */
   readonly rejected: RejectReason | null
 }
@@ -59,7 +61,7 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
   const deviceClasses = inputs.deviceClasses.slice(0, run.challenge.deviceCount)
   const complete = run.parts.length === run.challenge.parts.length
   const rules = inputs.rules ?? run.challenge.version
-  const shown = complete ? provenDevices(run, rules) : []
+  const shown = complete ? provenDevices(run, rules, inputs.asBefore) : []
   const scaling = scalingOf(shown)
   const seen = shown.map((device): SeenDevice => {
     const deviceClass = deviceClasses[device.device] ?? 'gpu'
@@ -168,15 +170,26 @@ function judgeMemory(
   const held = rules === 1 ? {} : { heldBytes: memory.heldBytes }
   const byRates = identifyByRates({ rates: device.rates, kind: deviceClass, catalogue, claimed, ...held })
   const part = run.challenge.parts[memory.part]!
-  const secondsPerPass = memory.elapsedUs / 1e6 / part.rounds
-  const cards = suppliers({ rates: device.rates, heldBytes: memory.heldBytes, byRates, catalogue, rules })
+  // Who reads one memory after the other brings each up once.
+  const secondsPerPass = memory.elapsedUs / 1e6 / (memory.read === 'in turns' ? 1 : part.rounds)
+  const asked = { rates: device.rates, heldBytes: memory.heldBytes, catalogue }
+  const cards = suppliers({ ...asked, byRates, rules })
   const int8 = memory.int8PerSecond
-  const supplied = int8 === null ? null : suppliedPerSecond(cards, part.k, catalogue.rules, int8) * secondsPerPass
+  const devices = memory.read === 'together' ? run.challenge.deviceCount : 1
+  const perSecond =
+    int8 === null
+      ? null
+      : Math.max(
+          suppliedPerSecond(cards, part.k, catalogue.rules, int8),
+          suppliedByFewer({ ...asked, devices }, part.k),
+        )
+  const isProven = preset.secure && memory.read !== 'in turns' && isOwnMemory(memory, byRates, catalogue.rules, rules)
   return {
     heldBytes: memory.heldBytes,
     perSecond: memory.perSecond,
-    floorBytes: supplied === null ? null : inferred(Math.max(0, Math.floor(memory.heldBytes - supplied))),
-    status: preset.secure && isOwnMemory(memory, byRates, catalogue.rules, rules) ? 'proven' : 'held',
+    floorBytes:
+      perSecond === null ? null : inferred(Math.max(0, Math.floor(memory.heldBytes - perSecond * secondsPerPass))),
+    status: isProven ? 'proven' : 'held',
   }
 }
 

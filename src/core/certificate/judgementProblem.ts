@@ -23,11 +23,13 @@ export function judgeCertificate(
   catalogue: Catalogue,
   rules: ProtocolVersion,
   claim: string | null = statement.predicate.claims.text,
+  asBefore = false,
 ): Judgement {
   const { claims, roundTripUs } = statement.predicate
   const deviceClasses = claims.inventory.devices.map((device) => device.class)
   const offered = claims.inventory.devices.map(({ precisions }) => precisions)
-  return judgeRun({ run, preset, deviceClasses, offered, catalogue, claim, roundTripUs, rejected: null, rules })
+  const context = { catalogue, claim, roundTripUs, rejected: null, rules, asBefore }
+  return judgeRun({ run, preset, deviceClasses, offered, ...context })
 }
 
 /** The judgement must follow from the evidence; a rejection by the conduct of the run is the signer's word. */
@@ -40,8 +42,12 @@ export function judgementProblem(
   // Since version 2 the catalogue travels with the judgement; before, it was recomputed by whoever had the same one.
   const catalogue = read.catalogue ?? readersCatalogue
   const hash = catalogueHash(catalogue)
-  const judged = judgeCertificate(read, catalogue, read.version)
-  const sameRules = read.version === PROTOCOL_VERSION && hash === catalogueHash(readersCatalogue)
+  // Memories of several devices that were read in turns were judged before that was thought of (attack 465): no forgery, and
+  // a doubt where today's rules say otherwise.
+  const { deviceCount, parts } = read.run.challenge
+  const isOlder = deviceCount > 1 && parts.some(({ kind }) => kind === 'memory')
+  const judged = judgeCertificate(read, catalogue, read.version, undefined, isOlder)
+  const sameRules = read.version === PROTOCOL_VERSION && !isOlder && hash === catalogueHash(readersCatalogue)
   const ours = sameRules ? judged : judgeCertificate(read, readersCatalogue, PROTOCOL_VERSION)
   if (stated.reason) return { problem: { code: 'RUN_REJECTED', reason: stated.reason }, recomputed: false, ours }
   if (found) return { problem: { code: 'EVIDENCE_REJECTED', reason: found }, recomputed: true, ours }

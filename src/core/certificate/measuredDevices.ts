@@ -4,7 +4,7 @@ import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import { type Proven, proven, sum } from '../params/provenance.ts'
 import { countedPerSecond, type Figure, figuresOf } from '../proof/figures.ts'
 import type { PartRole } from '../proof/part.ts'
-import { partRole } from '../proof/partKinds.ts'
+import { isReadTogether, partRole } from '../proof/partKinds.ts'
 import type { DeviceClass } from '../proof/sizeClass.ts'
 import type { Run } from '../proof/verifyPart.ts'
 import type { StatedJudgement } from './judgementSchema.ts'
@@ -20,33 +20,45 @@ export type ProvenDevice = Proven<
       readonly part: number
       readonly heldBytes: number
       readonly perSecond: number
+      /** Of the device that took longest, where the passes of all follow from each other. */
       readonly elapsedUs: number
+      /** How the memories of several devices were read; null of one alone, and by rules that did not ask. */
+      readonly read: MeasuredGpu['memoriesRead'] | null
       /** All that the device showed in int8: how fast it could have recomputed instead. */
       readonly int8PerSecond: number | null
     } | null
   }
 >
 
-/** The one place where evidence becomes proven values. */
-export function provenDevices(run: Run, rules: ProtocolVersion): ProvenDevice[] {
+/** The one place where evidence becomes proven values; `asBefore` attack 465. */
+export function provenDevices(run: Run, rules: ProtocolVersion, asBefore = false): ProvenDevice[] {
+  const { parts, deviceCount } = run.challenge
   const counted = countedPerSecond(run, rules)
   const figures = figuresOf(run).map((figure, i) => ({
     ...figure,
     perSecond: counted[i]!,
     shownPerSecond: figure.perSecond,
   }))
-  return Array.from({ length: run.challenge.deviceCount }, (_, device) => {
+  const longestUs = (p: number) =>
+    Math.max(...figures.filter(({ part }) => part === p).map(({ elapsedUs }) => elapsedUs))
+  return Array.from({ length: deviceCount }, (_, device) => {
     const own = figures.filter((figure) => figure.device === device)
-    const of = (role: PartRole) => own.filter(({ part }) => partRole(run.challenge.parts, part) === role)
+    const of = (role: PartRole) => own.filter(({ part }) => partRole(parts, part) === role)
     const memory = of('memory')[0]
+    const isJoint = memory !== undefined && isReadTogether(parts[memory.part]!)
     const int8 = of('peak').find(({ precision }) => precision === 'int8')
     return proven({
       device,
       rates: Object.fromEntries(of('peak').map(({ precision, perSecond }) => [precision, perSecond])),
-      classes: Object.fromEntries(of('peak').map(({ precision, part }) => [precision, run.challenge.parts[part]!.m])),
+      classes: Object.fromEntries(of('peak').map(({ precision, part }) => [precision, parts[part]!.m])),
       sustained: sustainedOf(run, of('sustained')[0], rules === 1 ? null : of('peak')),
       memory: memory
-        ? { ...memoryOf(memory), int8PerSecond: int8 ? Math.max(int8.perSecond, int8.shownPerSecond) : null }
+        ? {
+            ...memoryOf(memory),
+            ...(isJoint ? { elapsedUs: longestUs(memory.part) } : {}),
+            read: isJoint ? 'together' : deviceCount === 1 || rules === 1 || asBefore ? null : 'in turns',
+            int8PerSecond: int8 ? Math.max(int8.perSecond, int8.shownPerSecond) : null,
+          }
         : null,
       bindPerSecond: of('bind')[0]?.perSecond ?? null,
       alonePerSecond: of('alone')[0]?.perSecond ?? null,
@@ -145,6 +157,7 @@ export function measuredOf(device: ProvenDevice, { deviceClass, scaling, offered
     classes,
     ...(offered ? { declined } : {}),
     ...(memory ? { memoryBytes: memory.heldBytes, bandwidth: memory.perSecond } : {}),
+    ...(memory?.read ? { memoriesRead: memory.read } : {}),
     ...(bindPerSecond === null ? {} : { bindRate: bindPerSecond }),
     ...(sustained ? { sustainedShare: shareOf(sustained) } : {}),
     ...(scaling === null ? {} : { scaling: proven(scaling / 1000) }),

@@ -7,7 +7,7 @@ import { fromHex, toHex } from '../bytes/hex.ts'
 import { catalogueSchema } from '../identify/catalogue.ts'
 import { inventoryOfVersion1, inventorySchema, inventoryVersion1 } from '../inventory/inventory.ts'
 import { MAX_DEVICES, MAX_PARTS, type ProtocolVersion } from '../params/constants.ts'
-import { figureSchema } from '../proof/figures.ts'
+import { figureSchema, figureVersion1 } from '../proof/figures.ts'
 import type { PartEvidence } from '../proof/verifyPart.ts'
 import { presetName, proverSubject } from './fields.ts'
 import { judgementSchema, judgementVersion1, type StatedJudgement } from './judgementSchema.ts'
@@ -144,7 +144,7 @@ const statementWith = <T extends string, P extends z.ZodType>(type: T, predicate
 export const statementSchema = statementWith(PREDICATE_TYPES[2], predicateWith(inventorySchema, ofVersion2))
 export const statementVersion1 = statementWith(
   PREDICATE_TYPES[1],
-  predicateWith(inventoryVersion1, { judgement: judgementVersion1 }),
+  predicateWith(inventoryVersion1, { judgement: judgementVersion1, figures: z.array(figureVersion1) }),
 )
 
 type Issued = DeepReadonly<z.infer<typeof statementSchema>>

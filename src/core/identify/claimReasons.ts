@@ -44,6 +44,7 @@ export const CLAIM_CODES = {
   MEMORY_NOT_RUN: 'unproven',
   MEMORY_NOT_SHOWN: 'unproven',
   MEMORY_TOO_SLOW: 'unproven',
+  MEMORY_IN_TURNS: 'unproven',
   MEMORY_MAY_BE_LENT: 'unproven',
   BIND_NOT_RUN: 'unproven',
   BIND_TOO_SLOW: 'unproven',
@@ -110,6 +111,7 @@ const SENTENCES: Readonly<Record<ClaimCode, (reason: ClaimReason) => string>> = 
     `the memory of a ${model} was not shown: ${giga(got)} GB held of at least ${giga(expected)}; free it and verify again`,
   MEMORY_TOO_SLOW: ({ got, expected, model }) =>
     `the memory was not read at the speed of a ${model}: ${giga(got)} GB/s of at least ${giga(expected)}`,
+  MEMORY_IN_TURNS: () => 'the memories were not read together, so one card may have served several devices in turns',
   MEMORY_MAY_BE_LENT: ({ got, expected }) =>
     `a ${got} could have held as much with its host, so it need not be a ${expected}`,
   BIND_NOT_RUN: () => 'the bind part was not run, so it may be several cards',

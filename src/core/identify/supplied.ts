@@ -18,6 +18,34 @@ export function suppliedPerSecond(
   return link + peak / k
 }
 
+/**
+ * Attack 465: the same by fewer cards than there were devices, of the share that each device has of them. Cards that could
+ * have held all of it supply nothing, and those that do not reach the rates were not there.
+ */
+export function suppliedByFewer(
+  {
+    rates,
+    heldBytes,
+    devices,
+    catalogue,
+  }: Pick<SupplierQuestion, 'rates' | 'heldBytes' | 'catalogue'> & { readonly devices: number },
+  k: number,
+): number {
+  const { rules, models } = catalogue
+  const supplied = Array.from({ length: devices - 1 }, (_, i) => (i + 1) / devices).flatMap((share) => {
+    const most = scaled(rates, 1 / share)
+    const fewer = models.filter(
+      (model) => share * model.memoryBytes < heldBytes && unreachedRate(model, most, rules) === undefined,
+    )
+    return fewer.map((model) => share * suppliedPerSecond([model], k, rules, most.int8))
+  })
+  return Math.max(0, ...supplied)
+}
+
+/** What cards show together, of which a device has a share. */
+export const scaled = (rates: SupplierQuestion['rates'], by: number): SupplierQuestion['rates'] =>
+  Object.fromEntries(Object.entries(rates).map(([name, rate]) => [name, by * rate]))
+
 export interface SupplierQuestion {
   readonly rates: NonNullable<MeasuredGpu['rates']>
   readonly heldBytes: number

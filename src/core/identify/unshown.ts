@@ -7,7 +7,7 @@ import { copyBandwidth } from './expected.ts'
 import { shareOf } from './identifyGpu.ts'
 import { prepareModel } from './prepareModel.ts'
 import { unreachedRate } from './ruleOut.ts'
-import { suppliedPerSecond } from './supplied.ts'
+import { scaled, suppliedPerSecond } from './supplied.ts'
 
 /**
  * A problem was shown at the speed of a model from this share of its expected rate on. Honest runs differ by a tenth, so
@@ -22,7 +22,7 @@ const HONEST_BANDWIDTH = 0.9
 /** Two shares of the likelihood this near are a tie, and a tie is the claim's: they are known no better. */
 const TIE = 1.05
 
-type UnshownQuestion = Pick<DeviceQuestion, 'device' | 'measured' | 'shares' | 'claimed' | 'catalogue'>
+type UnshownQuestion = Pick<DeviceQuestion, 'device' | 'measured' | 'shares' | 'claimed' | 'catalogue' | 'beside'>
 
 /** Version 2: what is missing before the device counts as this claimed model, though nothing speaks against it. */
 export function unshownOf(model: GpuModel, question: UnshownQuestion): readonly ClaimReason[] {
@@ -79,8 +79,10 @@ function memoryOf(model: GpuModel, question: UnshownQuestion): readonly ClaimRea
   const slowest = MEMORY_BANDWIDTH_SHARE * (copyBandwidth(model, catalogue.rules) ?? 0)
   if (bandwidth < slowest)
     return [claimReason('MEMORY_TOO_SLOW', { ...facts, got: Math.floor(bandwidth), expected: Math.ceil(slowest) })]
+  if (measured.memoriesRead === 'in turns')
+    return [claimReason('MEMORY_IN_TURNS', { device, got: 'memory', expected: 'memories' })]
   const lender = lenderOf(model, { held, bandwidth }, question)
-  return lender ? [claimReason('MEMORY_MAY_BE_LENT', { device, got: lender.name, expected: model.name })] : []
+  return lender ? [claimReason('MEMORY_MAY_BE_LENT', { device, got: lender, expected: model.name })] : []
 }
 
 /** Models that count as the claimed ones. */
@@ -93,23 +95,32 @@ interface Passes {
 
 /**
  * §7, attacks 69 and 98: a card with less memory than was held, fast enough for the rates, could have held the rest in its
- * host or computed it again while the passes went on. Slowing down is free, so it need not fit the rates, only reach them.
+ * host or computed it again while the passes went on; and so could fewer cards than there are devices (attack 465), of which
+ * each device has a share. Slowing down is free, so it need not fit the rates, only reach them.
  * Where even an honest card could not rule a lender out, no run can, and the claim is not held to it: the floor says so.
  */
-function lenderOf(claimed: GpuModel, passes: Passes, question: UnshownQuestion): GpuModel | undefined {
-  const { measured, catalogue } = question
+function lenderOf(claimed: GpuModel, passes: Passes, question: UnshownQuestion): string | undefined {
+  const { measured, catalogue, beside } = question
+  const devices = measured.memoriesRead === 'together' ? beside.length + 1 : 1
   const group = groupOf(question.claimed)
   const honest = {
     held: HONEST_FILL * claimed.memoryBytes,
     bandwidth: HONEST_BANDWIDTH * (copyBandwidth(claimed, catalogue.rules) ?? 0),
   }
-  const lends = (model: GpuModel, { held, bandwidth }: Passes) =>
-    model.memoryBytes < held &&
-    model.memoryBytes + suppliedPerSecond([model], MAX_K, catalogue.rules) * ((2 * held) / bandwidth) >= held
-  return catalogue.models.find((model) => {
-    if (group.includes(model.id) || !lends(model, passes) || lends(model, honest)) return false
-    return unreachedRate(model, measured.rates ?? {}, catalogue.rules) === undefined
-  })
+  const lends = (model: GpuModel, share: number, { held, bandwidth }: Passes) =>
+    share * model.memoryBytes < held &&
+    share * (model.memoryBytes + suppliedPerSecond([model], MAX_K, catalogue.rules) * ((2 * held) / bandwidth)) >= held
+  for (let cards = devices; cards > 0; cards--) {
+    const share = cards / devices
+    const rates = scaled(measured.rates ?? {}, 1 / share)
+    const lender = catalogue.models.find((model) => {
+      // As many of the claimed cards are the claim; fewer of them are not.
+      if ((cards === devices && group.includes(model.id)) || !lends(model, share, passes)) return false
+      return !lends(model, share, honest) && unreachedRate(model, rates, catalogue.rules) === undefined
+    })
+    if (lender) return cards === devices ? lender.name : `${lender.name} (${cards} for ${devices} devices)`
+  }
+  return undefined
 }
 
 /** §8, attack 100: below this share two cards that share a product over PCIe show as much, and the verdict says so. */

@@ -13,7 +13,7 @@ import {
 } from '../params/constants.ts'
 import { PRECISION_NAMES, PRECISIONS } from '../params/precision.ts'
 import { inMask, type PartShape, tilesOf } from './part.ts'
-import { kindOf, PART_KINDS, type Part } from './partKinds.ts'
+import { isReadTogether, kindOf, PART_KINDS, type Part } from './partKinds.ts'
 
 export interface Challenge {
   readonly version: ProtocolVersion
@@ -65,6 +65,7 @@ export function decodeChallenge(bytes: Uint8Array): Challenge {
   const parts: Part[] = []
   for (let p = 0; p < partCount; p++) parts.push(decodePart(reader, deviceCount, p, parts))
   reader.end('challenge')
+  if (version === 1 && parts.some(isReadTogether)) throw new DecodeError('part kind: unknown in version 1')
   return { version, runId, validatorKey, proverKey, deviceCount, parts }
 }
 

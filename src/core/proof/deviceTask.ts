@@ -12,8 +12,15 @@ export interface FillTask extends Pick<PartShape, 'm' | 'n' | 'k'> {
   readonly seed: Uint8Array
 }
 
-/** What a device can be asked to do; `peer` is the device whose fill the partners of the passes come from (§8). */
+/**
+ * What a device can be asked to do; `peer` is the device whose fill the partners of the passes come from (§8). Passes that
+ * are `joint` follow from those of all devices (§7).
+ */
 export type DeviceTask =
   | { readonly series: SeriesTask }
   | { readonly fill: FillTask }
-  | { readonly passes: { readonly passes: number; readonly start: Uint8Array }; readonly peer: number }
+  | {
+      readonly passes: { readonly passes: number; readonly start: Uint8Array }
+      readonly peer: number
+      readonly joint: boolean
+    }

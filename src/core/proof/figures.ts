@@ -22,6 +22,9 @@ export const figureSchema = z.strictObject({
 })
 export type Figure = Readonly<z.infer<typeof figureSchema>>
 
+/** Version 1 knew no more kinds. */
+export const figureVersion1 = figureSchema.extend({ kind: z.enum(['rounds', 'memory', 'bind', 'link']) })
+
 /** Every figure of a run, part by part, device by device. */
 export function figuresOf({ challenge, parts }: Run): Figure[] {
   return parts.flatMap(({ devices, zSentUs }, p) => {

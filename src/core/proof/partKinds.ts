@@ -1,12 +1,12 @@
 import { isWhole, type PartKind, type PartRole, type PartShape } from './part.ts'
 import { bind } from './parts/bind.ts'
 import { link } from './parts/link.ts'
-import { memory } from './parts/memory.ts'
+import { memories, memory } from './parts/memory.ts'
 import { rounds } from './parts/rounds.ts'
 import { ALONE_SHARE, LINK_SHARE } from './planPart.ts'
 
 /** Every kind of part there is; the place of a kind is its code in a challenge (§4.1). */
-export const PART_KINDS = [rounds, memory, bind, link] as const
+export const PART_KINDS = [rounds, memory, bind, link, memories] as const
 
 type ShapeOf<K> = K extends PartKind<infer S> ? S : never
 
@@ -32,6 +32,9 @@ export function partRole(parts: readonly PartShape[], p: number): PartRole {
   // §7, attack 36: one memory could answer for each device in turn, so only a window of all devices counts.
   return isWhole(parts[p]!) ? kind.name : 'partial'
 }
+
+/** §7: whether each pass of a device follows from those of all others. */
+export const isReadTogether = ({ kind }: Pick<PlannedPart, 'kind'>): boolean => kind === 'memories'
 
 /** Whether a score rests on what a part showed of each device. */
 export const isPaid = (parts: readonly PartShape[], p: number): boolean =>

@@ -5,7 +5,7 @@ import { type ByteReader, DecodeError } from '../bytes/reader.ts'
 import { HOST_TARGETS, MARK_BYTES, MAX_LANES, MAX_MARKS } from '../params/hostParts.ts'
 
 /** Changes whenever a byte on this wire changes. */
-const WIRE_VERSION = 4
+const WIRE_VERSION = 5
 /** Of a work that is watched: what traces commit to, which patches are drawn and what they show is part of it. */
 const WORK_WIRE_VERSION = 7
 

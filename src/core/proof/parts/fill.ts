@@ -13,7 +13,7 @@ import {
   tilesOf,
 } from '../part.ts'
 import { passPartner } from '../partners.ts'
-import { partSeed, passWords, seriesSeeds } from '../seeds.ts'
+import { jointPassWords, partSeed, passWords, seriesSeeds } from '../seeds.ts'
 import { classK } from '../sizeClass.ts'
 
 /** How passes differ: whose fill they read, on which device the partners lie, and how many tiles of a pair count. */
@@ -21,12 +21,18 @@ interface Passing {
   fill(parts: readonly PartShape[], p: number): number
   peerOf(part: PartShape, device: number): number
   readonly tilesCounted: number
+  /** Whether the passes of all devices follow from each other's. */
+  readonly joint: boolean
 }
 
-export const passes = (peerOf: Passing['peerOf']): Phase => ({
+export const passes = ({ peerOf, joint }: Pick<Passing, 'peerOf' | 'joint'>): Phase => ({
   name: 'passes',
   roots: ({ rounds }) => rounds,
-  task: (part, device, word) => ({ passes: { passes: part.rounds, start: word }, peer: peerOf(part, device) }),
+  task: (part, device, word) => ({
+    passes: { passes: part.rounds, start: word },
+    peer: peerOf(part, device),
+    joint,
+  }),
   timing: (part, device) => ({ key: 'pass byte', units: fillBytes(part, device) }),
 })
 
@@ -66,15 +72,16 @@ function committedFill({ run, x }: Answered, fillPart: number, device: number) {
   }
 }
 
-function passVerifier(answered: Answered, { fill, peerOf }: Passing): OpeningVerifier {
+function passVerifier(answered: Answered, { fill, peerOf, joint }: Passing): OpeningVerifier {
   const { run, p, evidence, engine } = answered
   const part = run.challenge.parts[p]!
-  const { s, z } = run.parts[p]!
+  const { s, z, devices } = run.parts[p]!
   const fillPart = fill(run.challenge.parts, p)
   const own = committedFill(answered, fillPart, evidence.device)
   const other = committedFill(answered, fillPart, peerOf(part, evidence.device))
-  const passRoots = evidence.roots.slice(part.kept[evidence.device]!)
-  const words = passWords(z ?? s, passRoots)
+  const passRootsOf = ({ device, roots }: Pick<typeof evidence, 'device' | 'roots'>) => roots.slice(part.kept[device]!)
+  const passRoots = passRootsOf(evidence)
+  const words = joint ? jointPassWords(z ?? s, devices.map(passRootsOf)) : passWords(z ?? s, passRoots)
   const fillPathBytes = 32 * Math.log2(own.tiles)
   return ({ round, tile: u }, path) => {
     const tile = own.tile(u)

@@ -11,12 +11,14 @@ const lastFillBefore = (parts: readonly PartShape[], p: number): number =>
 const sameProduct = (a: PartShape, b: PartShape): boolean =>
   a.mask === b.mask && a.m === b.m && a.n === b.n && a.k === b.k
 
+const overLink = { peerOf: deviceBefore, joint: false }
+
 /** §8: passes over a fill that read each device's partners from another, so that what joins them is timed. */
 export const link: PartKind<PartShape<'link', 'int8'>> = {
   // Only the tile that crosses the link counts.
-  ...overFill({ fill: lastFillBefore, peerOf: deviceBefore, tilesCounted: 1 }),
+  ...overFill({ ...overLink, fill: lastFillBefore, tilesCounted: 1 }),
   name: 'link',
-  phases: [passes(deviceBefore)],
+  phases: [passes(overLink)],
   refuse: (parts, p) => {
     const part = parts[p]!
     const fill = parts[lastFillBefore(parts, p)]

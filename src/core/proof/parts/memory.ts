@@ -1,30 +1,31 @@
-import type { PartKind, PartShape } from '../part.ts'
+import { isWhole, type PartKind, type PartShape, type Phase } from '../part.ts'
 import { calibrationPart, limitFor, type PlanInputs, plannedRounds, TIMED_ROUNDS, type Timings } from '../planPart.ts'
 import { classK, keptRounds, memorySize, type SizedDevice } from '../sizeClass.ts'
 import { overFill, passes } from './fill.ts'
 import { linkOver } from './link.ts'
 
-type MemoryPart = PartShape<'memory', 'int8'>
+type MemoryPart = PartShape<'memory' | 'memories', 'int8'>
 
-const ownMemory = (_: PartShape, device: number): number => device
+const peerOf = (_: PartShape, device: number): number => device
 
 /** The timed passes of a secure preset last at least this long, so that the way of the last root is little of it. */
 const LEAST_PASS_SECONDS = 2
 const LEAST_PASS_ROUND_TRIPS = 50
 
+const filling: Phase = {
+  name: 'rounds',
+  roots: ({ kept }, device) => kept[device]!,
+  task: ({ m, n, k, kept }, device, _word, seed) => ({ fill: { m, n, k, seed, kept: kept[device]! } }),
+  timing: () => ({ key: 'fill', units: 1 }),
+}
+
+const own = (joint: boolean) => ({ fill: (_: readonly PartShape[], p: number) => p, peerOf, tilesCounted: 2, joint })
+
 /** §7: the memory is filled with rounds, then read in passes that nobody could foresee. */
-export const memory: PartKind<MemoryPart> = {
-  ...overFill({ fill: (_, p) => p, peerOf: ownMemory, tilesCounted: 2 }),
+export const memory: PartKind<PartShape<'memory', 'int8'>> = {
+  ...overFill(own(false)),
   name: 'memory',
-  phases: [
-    {
-      name: 'rounds',
-      roots: ({ kept }, device) => kept[device]!,
-      task: ({ m, n, k, kept }, device, _word, seed) => ({ fill: { m, n, k, seed, kept: kept[device]! } }),
-      timing: () => ({ key: 'fill', units: 1 }),
-    },
-    passes(ownMemory),
-  ],
+  phases: [filling, passes(own(false))],
   leastUs: (_, { passSeconds }, roundTripUs) =>
     passSeconds > 0 ? Math.max(LEAST_PASS_SECONDS * 1e6, LEAST_PASS_ROUND_TRIPS * roundTripUs) : 0,
   plan: (inputs, _, timings) => {
@@ -33,6 +34,21 @@ export const memory: PartKind<MemoryPart> = {
     const part = lasting(inputs, timings)
     return inputs.devices.length < 2 ? [part] : [part, linkOver(part, inputs)]
   },
+}
+
+/**
+ * §7: the memories of several devices, read together. Where each read its own as it came to it, a card with room for one of
+ * them served them in turns, and brought each up from its host once (attack 465).
+ */
+export const memories: PartKind<PartShape<'memories', 'int8'>> = {
+  ...overFill(own(true)),
+  name: 'memories',
+  phases: [filling, passes(own(true))],
+  refuse: (parts, p) => (isWhole(parts[p]!) && parts[p]!.kept.length > 1 ? null : 'is of all of several devices'),
+  role: () => 'memory',
+  leastUs: memory.leastUs,
+  // Planned in place of that of one device.
+  plan: () => [],
 }
 
 /** Over all devices (attack 427), and more than 32 of any card fill: all roots of a part are hashed in one go. */
@@ -45,7 +61,8 @@ function whole(inputs: PlanInputs): MemoryPart {
   const kept = inputs.devices.map((device, _, all) =>
     Math.min(keptRounds(inputs.preset, device, size, k), Math.floor(MOST_KEPT / all.length)),
   )
-  return { ...calibrationPart(inputs, memory, 'int8', size), kept }
+  const kind = inputs.devices.length > 1 ? memories : memory
+  return { ...calibrationPart(inputs, { name: kind.name, k: kind.k }, 'int8', size), kept }
 }
 
 function timed(inputs: PlanInputs): MemoryPart {

@@ -2,7 +2,7 @@ import { concatBytes } from '../../../core/bytes/bytes.ts'
 import { KEPT_TILE_BYTES, TILE } from '../../../core/params/constants.ts'
 import { buildTree, padRoots, pathOf } from '../../../core/proof/merkle.ts'
 import { passWords } from '../../../core/proof/seeds.ts'
-import type { FillTask, LeafPosition, OnRoot } from '../../../ports/device.ts'
+import type { FillTask, LeafPosition, OnRoot, PassTask } from '../../../ports/device.ts'
 import { keepRoots, refuseCount, refusePositions, refuseSeed, refuseShape, sizeRefused, tilesOf } from '../tasks.ts'
 import { fault } from './faults.ts'
 import type { FillBuffers, PassesJob } from './jobs.ts'
@@ -67,19 +67,42 @@ async function passOver({ pool }: Host, { fill, peer }: Fills, passes: Passes, o
   return held
 }
 
-export async function runPasses(
-  host: Host,
-  { passes, start, ...fills }: Fills & { readonly passes: number; readonly start: Uint8Array },
-  onRoot: OnRoot,
-  signal: AbortSignal,
-) {
+type Asked = Fills & Pick<PassTask, 'passes' | 'start' | 'joint'>
+
+export async function runPasses(host: Host, { joint, ...asked }: Asked, onRoot: OnRoot, signal: AbortSignal) {
+  const { passes, start, ...fills } = asked
   refuseCount('passes', passes)
   refuseSeed('start', start)
+  if (joint) return await runJointly(host, { ...asked, joint }, onRoot, signal)
   const bytes = fills.fill.buffers.tiles * FINGERPRINT_BYTES
   const stored = Math.min(passes, Math.floor(host.keepBytes / bytes))
   const { roots, keep } = keepRoots(onRoot)
   const held = await passOver(host, fills, { first: 0, passes, start, stored }, keep, signal)
   return { fills, passes, words: passWords(start, roots), stored, bytes, ...held }
+}
+
+/** Pass by pass, each from the roots of all devices; no fingerprints are kept, since any pass can be made again. */
+async function runJointly(
+  host: Host,
+  { passes, start, joint, ...fills }: Asked & Required<Pick<PassTask, 'joint'>>,
+  onRoot: OnRoot,
+  signal: AbortSignal,
+) {
+  const { tiles } = fills.fill.buffers
+  const roots = new SharedArrayBuffer(32 * passes * (tiles / fills.fill.tilesPerRound))
+  const words = [start]
+  for (let pass = 0; pass < passes; pass++) {
+    const z = words[pass]!
+    const { roots: made, keep } = keepRoots(onRoot)
+    const held = await passOver(host, fills, { first: pass, passes: 1, start: z, stored: 0 }, keep, signal)
+    new Uint8Array(roots, pass * held.roots.byteLength).set(new Uint8Array(held.roots))
+    joint.passes.put(joint.place, pass, made[0]!)
+    if (pass === passes - 1) break
+    await joint.passes.over(pass, signal)
+    words.push(joint.passes.next(z, pass))
+  }
+  const none = { stored: 0, bytes: tiles * FINGERPRINT_BYTES, store: new SharedArrayBuffer(0) }
+  return { fills, passes, words, ...none, roots }
 }
 
 export async function openPasses(

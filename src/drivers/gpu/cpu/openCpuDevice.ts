@@ -69,8 +69,7 @@ export async function openCpuDevice(options: CpuDeviceOptions = {}): Promise<Dev
       pool.requireIdle()
       passes = null
       if (!fill) throw portFault('NO_FILL')
-      const peer = task.peer ? fills.of(task.peer) : fill
-      passes = await runPasses(host, { fill, peer, passes: task.passes, start: task.start }, onRoot, signal)
+      passes = await runPasses(host, { ...task, fill, peer: task.peer ? fills.of(task.peer) : fill }, onRoot, signal)
     },
     openPasses: async (asked, signal) => {
       if (!passes) throw portFault('NOTHING_TO_OPEN', { run: 'passes are' })

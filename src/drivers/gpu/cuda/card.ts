@@ -9,7 +9,15 @@ import type { CublasLt } from './cublasLt.ts'
 import { fault } from './faults.ts'
 import type { CudaApi } from './loadLibcuda.ts'
 import { compareTransfers, measureTransfers } from './measureTransfers.ts'
-import { type DonePasses, type FillPlace, type HeldFill, openPasses, placeOf, runPasses } from './memoryPart.ts'
+import {
+  type DonePasses,
+  type FillPlace,
+  type HeldFill,
+  openPasses,
+  placeOf,
+  runPasses,
+  type SharedPasses,
+} from './memoryPart.ts'
 import { productMakers } from './product.ts'
 import type { OnRoots } from './replay.ts'
 import { checkKnownTile, type PlanChoices, planRounds, type RoundPlan, reserve } from './roundPlan.ts'
@@ -84,7 +92,12 @@ export class Card {
   }
 
   runPasses(
-    task: { readonly passes: number; readonly start: Uint8Array; readonly peer?: FillPlace | null },
+    task: {
+      readonly passes: number
+      readonly start: Uint8Array
+      readonly peer?: FillPlace | null
+      readonly joint?: SharedPasses | null
+    },
     onRoots: OnRoots,
     stop: Stop,
   ): void {

@@ -1,4 +1,5 @@
 import { concatBytes, u32le } from '../../../core/bytes/bytes.ts'
+import { JointPasses } from '../../../core/proof/jointPasses.ts'
 import { passWords } from '../../../core/proof/seeds.ts'
 import type { LeafPosition } from '../../../ports/device.ts'
 import { paddedRounds, tilesOf } from '../tasks.ts'
@@ -9,7 +10,7 @@ import { type PathRequest, readPaths } from './paths.ts'
 import { type OnRoots, ROUND_OFFSET, RootWindow, replayGraph, STATE_BYTES } from './replay.ts'
 import { type DoneSeries, roundRequest } from './series.ts'
 import { FOLD_THREADS, foldWidths, UNIT, unitOf, unitsOf } from './shape.ts'
-import type { Stop } from './stop.ts'
+import { type Stop, stopped } from './stop.ts'
 
 /** A fill as a neighbour sees it: where it lies and how many tiles it holds. */
 export type FillPlace = ReturnType<typeof placeOf>
@@ -32,13 +33,23 @@ export function placeOf(tools: CardTools, fill: HeldFill) {
   return { context: tools.context, ordinal: tools.ordinal, kept: fill.kept, tiles: totalTiles(fill) }
 }
 
+/** Passes that follow from those of other cards too, by the memory that their threads share. */
+export interface SharedPasses {
+  readonly place: number
+  readonly devices: number
+  readonly shared: SharedArrayBuffer
+}
+
+interface PassRequest {
+  readonly fill: HeldFill
+  readonly partners: FillPlace
+  readonly passes: number
+  readonly start: Uint8Array
+  readonly joint?: SharedPasses | null
+}
+
 /** §7: P linked passes, each captured once and replayed; `partners` is the own fill, or a neighbour's (§8 link). */
-export function runPasses(
-  tools: CardTools,
-  task: { readonly fill: HeldFill; readonly partners: FillPlace; readonly passes: number; readonly start: Uint8Array },
-  onRoots: OnRoots,
-  stop: Stop,
-) {
+export function runPasses(tools: CardTools, task: PassRequest, onRoots: OnRoots, stop: Stop) {
   const { api, buffers, context, stream } = tools
   const { fill, partners } = task
   if (partners.context !== context) api.enablePeer(partners.context)
@@ -56,12 +67,41 @@ export function runPasses(
     api.beginCapture(stream)
     launchPass(tools, { fill, partners, state, nodes, groups, roots })
     graph = api.endCapture(stream)
-    return replayGraph(tools, { graph, window, times: task.passes, ahead: 2 }, onRoots, stop)
+    if (task.joint) return replayJointly(tools, { graph, window, state }, { ...task, joint: task.joint }, onRoots, stop)
+    return passWords(task.start, replayGraph(tools, { graph, window, times: task.passes, ahead: 2 }, onRoots, stop))
   }
-  const q = thenClose(run, () => [() => graph !== null && api.destroyGraph(graph), () => window.close()])
   // Z_0 … Z_(P-1), for units that are read again.
-  const words: readonly Uint8Array[] = passWords(task.start, q)
+  const words: readonly Uint8Array[] = thenClose(run, () => [
+    () => graph !== null && api.destroyGraph(graph),
+    () => window.close(),
+  ])
   return { fill, partners, nodes, words }
+}
+
+const WAIT_MS = 5
+
+/**
+ * One pass at a time: the card goes on from its own root alone, so the word of the next pass is written over that. What a
+ * card waits for is the slowest of all; between two passes it is a launch and 32 bytes.
+ */
+function replayJointly(
+  tools: CardTools,
+  { state, ...captured }: { readonly graph: Handle; readonly window: RootWindow; readonly state: Handle },
+  { passes, start, joint }: Pick<PassRequest, 'passes' | 'start'> & { readonly joint: SharedPasses },
+  onRoots: OnRoots,
+  stop: Stop,
+): readonly Uint8Array[] {
+  const all = new JointPasses(joint.devices, joint.shared)
+  const words = [start]
+  for (let pass = 0; pass < passes; pass++) {
+    const [root] = replayGraph(tools, { ...captured, from: pass, times: pass + 1, ahead: 1 }, onRoots, stop).slice(pass)
+    all.put(joint.place, pass, root!)
+    if (pass === passes - 1) break
+    while (!all.waitFor(pass, WAIT_MS)) if (stop.requested) throw stopped(tools.ordinal)
+    words.push(all.next(words[pass]!, pass))
+    tools.api.upload(state, words[pass + 1]!)
+  }
+  return words
 }
 
 interface PassMemory {

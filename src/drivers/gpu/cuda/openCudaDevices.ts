@@ -93,9 +93,11 @@ function cudaDevice(thread: CardThread, told: DeviceFacts, nvml: Nvml | null): D
       place = null
       place = await run('fill', task, onRoot, signal)
     },
-    runPasses: async ({ passes, start, peer }, onRoot, signal) => {
+    runPasses: async ({ passes, start, peer, joint }, onRoot, signal) => {
       const from = peer && peer !== device ? fills.of(peer) : null
-      await run('runPasses', { passes, start, peer: from }, onRoot, signal)
+      // The thread makes its own of the memory that all share.
+      const shared = joint && { place: joint.place, devices: joint.passes.devices, shared: joint.passes.shared }
+      await run('runPasses', { passes, start, peer: from, joint: shared ?? null }, onRoot, signal)
     },
     openPasses: (asked, signal) => run('openPasses', asked, nothing, signal),
     runBare: (task, signal) => run('runBare', task, nothing, signal),

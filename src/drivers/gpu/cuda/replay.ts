@@ -6,6 +6,8 @@ import { type Stop, stopped } from './stop.ts'
 interface Replay {
   readonly graph: Handle
   readonly window: RootWindow
+  /** How many roots there are already, and how many are wanted. */
+  readonly from?: number
   readonly times: number
   /** Launches queued ahead of the last root seen: enough to keep the card busy, few enough to stop soon. */
   readonly ahead: number
@@ -22,13 +24,13 @@ const POLL_MS = 0.05
  */
 export function replayGraph(
   tools: CardTools,
-  { graph, window, times, ahead }: Replay,
+  { graph, window, from = 0, times, ahead }: Replay,
   onRoots: OnRoots,
   stop: Stop,
 ): Uint8Array[] {
   const { api, stream, ordinal } = tools
-  let launched = 0
-  let seen = 0
+  let launched = from
+  let seen = from
   while (seen < times) {
     if (stop.requested) {
       api.synchronize(stream)
