@@ -46,6 +46,7 @@ function matchers(value: unknown) {
     toEqual: (other: unknown) => deepStrictEqual(value, other),
     toMatch: (pattern: RegExp) => ok(pattern.test(String(value)), `${value} does not match ${pattern}`),
     toContain: (part: unknown) => ok((value as unknown[]).includes(part), `${value} does not contain ${part}`),
+    toHaveLength: (length: number) => strictEqual((value as unknown[]).length, length),
     toBeGreaterThan: (other: number) => ok((value as number) > other),
     toBeLessThanOrEqual: (other: number) => ok((value as number) <= other),
     toBeInstanceOf: (kind: new (...args: never[]) => unknown) => ok(value instanceof kind, `got ${String(value)}`),
