@@ -99,6 +99,23 @@ describe('attack 202: a certificate that is right about a lesser card than the r
   })
 })
 
+describe('attacks 465 and 466: a file of several devices whose memories were read each on its own', () => {
+  const inTurns: Synthetic['replan'] = (plan) =>
+    plan.map((part) => (part.kind === 'memories' ? { ...part, kind: 'memory' } : part))
+  const old = (claim: string | null) => made({ devices: 2, claim, replan: inTurns })
+
+  test('is what was signed, and says more than it shows by the rules of today', async () => {
+    for (const claim of [null, '2x H200 SXM']) expect(await end(old(claim))).toBe('4 RULES_DIFFER')
+    expect(await end(old(null), { claim: '2x H200 SXM' })).toBe('4 RULES_DIFFER')
+    for (const claim of [null, '2x H200 SXM']) expect(await end(made({ devices: 2, claim }))).toBe('0')
+  })
+
+  test('does not leave open what it refutes of what its reader was sold', async () => {
+    for (const claim of ['8x H100 SXM', '2x T4', '3x H200 SXM'])
+      for (const signed of [null, '2x H200 SXM']) expect(await end(old(signed), { claim })).toBe('1 RULES_DIFFER')
+  })
+})
+
 describe('attack 82: a foreign catalogue', () => {
   const weak = (models: Catalogue['models']) => {
     const { rates, bandwidth } = models.find(({ id }) => id === 'rtx-3060-12gb')!
@@ -114,6 +131,8 @@ describe('attack 82: a foreign catalogue', () => {
     expect(checked.kind === 'certificate' && checked.read.statement.predicate.judgement.claim?.verdict).toBe('matches')
     expect(endOf(checked)).toBe('4 CATALOGUES_DIFFER')
     expect(await end(text, { catalogue: foreign })).toBe('0')
+    // Attack 466: by the reader's own catalogue it is not what he was sold.
+    expect(await end(text, { claim: 'B200' })).toBe('1 CATALOGUES_DIFFER')
   })
 
   test('by a made-up hash: not the one that travels', async () => {

@@ -1,7 +1,7 @@
 """docs/spec/identity.md: size classes, counts and claims."""
 import math
 
-from identity import PROBLEMS, Fit, Identity, half_up, share_of
+from identity import PROBLEMS, Fit, Identity, fewer_for, half_up, share_of
 
 VERDICTS = ("undersized run", "different", "weaker", "shared", "throttled", "power-capped", "unproven", "matches")
 VERDICT_OF = {
@@ -55,10 +55,27 @@ def undersized(measured, model, beside):
             yield problem, ran, least
 
 
-def lends(card, held, bandwidth, share=1):
-    """Whether a share of the card could have held so much with its host, or by computing it again."""
+def pass_seconds(devices):
+    """Of pairs of (held, bandwidth): until the slowest has read its own."""
+    return max(2 * held / bandwidth if bandwidth else math.inf for held, bandwidth in devices)
+
+
+def reaches(cards, card, held, seconds):
+    """Whether so many of the card could have held so much with their hosts, or by computing it again."""
     per_second = (450e9 if card.c2c else 64e9) + (card.ceiling["int8"] or 0) / 32768
-    return share * card.memory < held and share * (card.memory + per_second * (2 * held / bandwidth)) >= held
+    return cards * (card.memory + per_second * seconds) >= held
+
+
+def honest_of(model):
+    return 0.94 * model.memory, 0.9 * (model.bandwidth.centre if model.bandwidth else 0)
+
+
+def sold_for(own, claimed, held):
+    """Which claimed model another device is held to be, beside one that is judged as `own`."""
+    if 0.855 * own.memory <= held <= own.memory:
+        return own
+    large = sorted([model for model in claimed if model.memory >= held], key=lambda model: model.memory)
+    return large[0] if large else own
 
 
 def is_weaker(found, nearest):
@@ -88,7 +105,7 @@ class Device:
         return reason(code, self.number, got, expected, **more)
 
     def reasons(self, beside):
-        self.devices = len(beside) + 1 if self.shown.read == "together" else 1
+        self.others = [other for other, _ in beside]
         names = " or ".join(model.name for model in self.claimed)
         if self.shown.cpu:
             return [self.say("NOT_A_GPU", "CPU", names)]
@@ -185,18 +202,28 @@ class Device:
         slowest = 0.85 * model.bandwidth.centre if model.bandwidth else 0
         if bandwidth < slowest:
             return [self.say("MEMORY_TOO_SLOW", math.floor(bandwidth), math.ceil(slowest), model=model.name)]
-        if self.shown.read == "in turns":
+        if self.others and self.shown.read not in ("together", "not asked"):
             return [self.say("MEMORY_IN_TURNS", "memory", "memories")]
-        for cards in range(self.devices, 0, -1):
-            share = cards / self.devices
-            rates = {name: rate / share for name, rate in self.shown.rates.items()}
+        lender = self.lender(model, held, bandwidth)
+        return [self.say("MEMORY_MAY_BE_LENT", lender, model.name)] if lender else []
+
+    def lender(self, model, held, bandwidth):
+        seconds, honest = pass_seconds([(held, bandwidth)]), honest_of(model)
+        for card in self.catalogue.models:
+            told = reaches(1, card, held, seconds) and not reaches(1, card, honest[0], pass_seconds([honest]))
+            if card.id not in self.group() and card.memory < held and told:
+                return card.name
+        if self.shown.read != "together" or not all(one.held and one.bandwidth for one in self.others):
+            return None
+        shown = [(held, bandwidth)] + [(one.held, one.bandwidth) for one in self.others]
+        sold = [honest] + [honest_of(sold_for(model, self.claimed, one.held)) for one in self.others]
+        asked = zip(fewer_for(held for held, _ in shown), fewer_for(held for held, _ in sold))
+        for (cards, devices, least, most), (_, _, honest_least, _) in asked:
             for card in self.catalogue.models:
-                honest = lends(card, 0.94 * model.memory, 0.9 * model.bandwidth.centre, share) if model.bandwidth else True
-                sold = cards == self.devices and card.id in self.group()
-                if not sold and lends(card, held, bandwidth, share) and not honest and card.unreached(rates) is None:
-                    some = "" if cards == self.devices else " (%d for %d devices)" % (cards, self.devices)
-                    return [self.say("MEMORY_MAY_BE_LENT", card.name + some, model.name)]
-        return []
+                told = reaches(cards, card, least, pass_seconds(shown)) and not reaches(cards, card, honest_least, pass_seconds([honest]))
+                if cards * card.memory < most and told:
+                    return "%s (%d for %d devices)" % (card.name, cards, devices)
+        return None
 
     def likelier(self, model):
         group = self.group()

@@ -11,9 +11,9 @@ def floors_of(case, shown, candidates, older, catalogue):
     if not shown.rates.get("int8") or shown.held is None:
         return None, None
     seconds = case["passes"]["elapsedUs"] / 1e6 / case["passes"]["count"]
-    together = len(case["devices"]) if shown.read == "together" else 1
+    all_held = [Measured(given).held for given in case["devices"]] if shown.read == "together" else []
     alone = supplied(suppliers(shown.rates, shown.held, candidates, catalogue), shown.rates["int8"])
-    fewer = supplied_by_fewer(shown.rates, shown.held, together, catalogue)
+    fewer = supplied_by_fewer([held for held in all_held if held], catalogue)
     before = supplied([older] if older else [], shown.rates["int8"])
     return [floor_bytes(shown.held, per_second, seconds) for per_second in (max(alone, fewer), before)]
 

@@ -279,15 +279,30 @@ def supplied(cards, int8):
     return link + max([int8] + [model.ceiling["int8"] or 0 for model in cards]) / 32768
 
 
-def supplied_by_fewer(rates, held, devices, catalogue):
-    """Of the share that each device has of fewer cards than there are devices."""
+def added(values):
+    """In double precision."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+def fewer_for(held):
+    """(cards, devices, least, most) of fewer cards for some devices, which held so much together."""
+    rising = sorted(held)
+    for devices in range(len(rising), 0, -1):
+        least, most = added(rising[:devices]), added(rising[len(rising) - devices:])
+        for cards in range(devices - 1, 0, -1):
+            yield cards, devices, least, most
+
+
+def supplied_by_fewer(held, catalogue):
+    """To each device."""
     most = 0
-    for cards in range(1, devices):
-        share = cards / devices
-        together = {name: rate / share for name, rate in rates.items()}
+    for cards, devices, _, together in fewer_for(held):
         for model in catalogue.models:
-            if share * model.memory < held and model.unreached(together) is None:
-                most = max(most, share * supplied([model], together["int8"]))
+            if cards * model.memory < together:
+                most = max(most, cards / devices * supplied([model], 0))
     return most
 
 

@@ -70,9 +70,12 @@ function disturbed(given: MeasuredGpu, model: GpuModel, catalogue: Catalogue, un
   })
 }
 
-/** Several devices are read together, but in older files. */
-const readOf = (count: number, uniform: Uniform): Pick<MeasuredGpu, 'memoriesRead'> =>
-  count === 1 ? {} : { memoriesRead: uniform() < 0.8 ? 'together' : 'in turns' }
+/** Several devices are read together, but in older files; now and then nobody says how. */
+function readOf(count: number, uniform: Uniform): Pick<MeasuredGpu, 'memoriesRead'> {
+  if (count === 1) return {}
+  const drawn = uniform()
+  return drawn < 0.1 ? {} : { memoriesRead: drawn < 0.8 ? 'together' : 'in turns' }
+}
 
 function makeCase(catalogue: Catalogue, uniform: Uniform): Case {
   const model = pick(catalogue.models, uniform)
@@ -117,14 +120,14 @@ function memoryOf({ devices, claimed, passes }: Case, models: readonly GpuModel[
   const fitting = models.filter((model) => claimed.includes(model.id) && model.memoryBytes >= memoryBytes)
   const asked = { rates, catalogue, claimed: fitting.map(({ id }) => id) }
   const cardBy = { 1: identifyByRates(asked), 2: identifyByRates({ ...asked, heldBytes: memoryBytes }) }
+  const held = devices.flatMap((device) => cleanMeasured(device).memoryBytes ?? [])
+  const byFewer = () => suppliedByFewer(held, 32768, catalogue)
   const floor = (rules: 1 | 2) => {
     if (memoryBytes === 0 || rates.int8 === undefined) return null
-    const held = { rates, heldBytes: memoryBytes, catalogue }
-    const cards = suppliers({ ...held, byRates: cardBy[rules], rules })
-    const together = rules === 2 && memoriesRead === 'together' ? devices.length : 1
+    const cards = suppliers({ rates, heldBytes: memoryBytes, catalogue, byRates: cardBy[rules], rules })
     const perSecond = Math.max(
       suppliedPerSecond(cards, 32768, catalogue.rules, rates.int8),
-      suppliedByFewer({ ...held, devices: together }, 32768),
+      rules === 2 && memoriesRead === 'together' ? byFewer() : 0,
     )
     return Math.max(0, Math.floor(memoryBytes - perSecond * (passes.elapsedUs / 1e6 / passes.count)))
   }

@@ -40,7 +40,7 @@ def measured_of(expected, offered, scaling, together):
     rates, memory, sustained = expected["rates"], expected["memory"], expected["sustained"]
     given = {"rates": rates, "classes": expected["classes"], "declined": [n for n in PROBLEMS if n not in offered and n not in rates]}
     if memory:
-        given.update(memoryBytes=memory["heldBytes"], bandwidth=memory["perSecond"], memoriesRead="together" if together else None)
+        given.update(memoryBytes=memory["heldBytes"], bandwidth=memory["perSecond"], memoriesRead="together" if together else "not asked")
     if sustained:
         given["sustainedShare"] = min(sustained["lastShare"], sustained["peakShare"]) / 1000
     if scaling is not None:
@@ -71,12 +71,12 @@ def check_inferred(predicate, facts, expected):
         require(given["devices"][d]["identity"] == wanted, "WRONG_JUDGEMENT", "identity of device %d follows as %r" % (d, wanted))
         beside = [(measured[o], identities[o].model) for o in range(len(measured)) if o != d]
         require(not list(undersized(measured[d], identity.model, beside)), "UNDERSIZED_RUN", "device %d" % d)
-    _check_memory(given, facts, expected, claimed, catalogue)
+    _check_memory(given, facts, expected, claimed, catalogue, measured if together else [])
     if text is not None:
         _check_claim(given["claim"], sold, measured, catalogue)
 
 
-def _check_memory(given, facts, expected, claimed, catalogue):
+def _check_memory(given, facts, expected, claimed, catalogue, together):
     part, proven, floors = facts.by_kind.get("memory"), True, []
     for d, one in enumerate(expected):
         if one["memory"] is None:
@@ -91,7 +91,7 @@ def _check_memory(given, facts, expected, claimed, catalogue):
             floors.append(None)
             continue
         alone = supplied(suppliers(rates, held, candidates, catalogue), max(rates["int8"], facts.shown(int8, d)))
-        fewer = supplied_by_fewer(rates, held, len(expected) if part.kind == "memories" else 1, catalogue)
+        fewer = supplied_by_fewer([one.held for one in together], catalogue)
         floors.append(floor_bytes(held, max(alone, fewer), facts.seconds_per_pass(part, d)))
     for d, floor in enumerate(floors):
         shown = given["devices"][d]["memory"]

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 from evidence import class_of
+from identity import added
 from inferred import check_inferred
 from refused import require
 from shape import check_shape, is_whole
@@ -163,7 +164,8 @@ def scaling(facts, devices):
     if None in alone or not facts.first:
         return None
     together = next(iter(facts.first.values()))
-    return min(1000, 1000 * sum(facts.rate(together, device) for device in range(devices)) // sum(alone))
+    rates = [facts.rate(together, device) for device in range(devices)]
+    return min(1000, math.floor(1000 * added(rates) / added(alone)))
 
 
 def too_short(facts, preset, round_trip):

@@ -7,6 +7,7 @@ import { suppliedPerSecond } from '../../src/core/identify/supplied.ts'
 import { MAX_K, type ProtocolVersion } from '../../src/core/params/constants.ts'
 import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
 import { proven } from '../../src/core/params/provenance.ts'
+import { SHALLOW_K } from '../../src/core/proof/sizeClass.ts'
 
 /** §7: a pass that walks from partner to readers reads 1.08 tiles of the two that are counted. */
 const READ_ORDER = 2 / 1.08
@@ -77,7 +78,7 @@ function reach(box: GpuModel, name: Precision, { rules }: Catalogue): number {
 
 /** identity.md I7.2.4, by arithmetic: the product, and C written once and read twice. */
 function boundRate(box: GpuModel, catalogue: Catalogue): number {
-  const bytesPerOperation = 12 / (2 * MAX_K)
+  const bytesPerOperation = 12 / (2 * SHALLOW_K)
   return 1 / (1 / reach(box, 'int8', catalogue) + bytesPerOperation / bandwidthOf(box, catalogue))
 }
 
@@ -101,16 +102,17 @@ interface Attempt {
 /** The values a lying box sends: each aimed at the claimed card, as far as the box reaches. */
 function measurement(pair: Pair, posing: Posing, attempt: Attempt): MeasuredGpu {
   const { box, claimed } = pair
-  const { mode, catalogue, slowBind = false } = posing
+  const { mode, catalogue, slowBind = false, beside } = posing
   const { cards = 1 } = attempt
   const slows = mode !== 'withholds'
   const target = (name: Precision) => askedRate(claimed, name, catalogue) || ownRate(box, name, catalogue)
   const inOne = mode === 'keeps' ? 1 : cards
   const share = mode === 'spreads' ? MEETING_SHARE[cards]! : (attempt.split?.share ?? 1)
   const isSpread = mode === 'spreads' || mode === 'crosses'
-  const bound = boundRate(box, catalogue) / share
+  const bound = Math.max(boundRate(box, catalogue), beside ? boundRate(beside.model, catalogue) : 0) / share
   const most = (name: Precision) =>
-    cards * (isSkilled(mode) ? reach(box, name, catalogue) : ownRate(box, name, catalogue))
+    cards * (isSkilled(mode) ? reach(box, name, catalogue) : ownRate(box, name, catalogue)) +
+    (beside ? beside.cards * reach(beside.model, name, catalogue) : 0)
   const rates: Partial<Record<Precision, number>> = attempt.int8 === undefined ? {} : { int8: attempt.int8 }
   for (const name of attempt.shown) {
     const aim = (name === 'int8' && attempt.int8Aim) || attempt.aim
@@ -177,13 +179,14 @@ function comesNear(pair: Pair, catalogue: Catalogue, mode: PosingMode): boolean 
 const NEAR = 0.8
 
 /** What a box tries: which problems it shows, and how near to the claimed card it aims. */
-function attemptsOf(pair: Pair, mode: PosingMode, catalogue: Catalogue, effort: Effort): readonly Attempt[] {
+function attemptsOf(pair: Pair, posing: Posing): readonly Attempt[] {
+  const { mode, catalogue, effort } = posing
   const own = PRECISION_NAMES.filter((name) => ownRate(pair.box, name, catalogue) > 0)
   const asked = PRECISION_NAMES.filter((name) => askedRate(pair.claimed, name, catalogue) > 0)
   const shows = isSkilled(mode) ? asked : own.filter((name) => asked.includes(name))
   const first = { aim: 1, bandwidthAim: 1, shown: shows }
   if (mode === 'shares') return sharedAttempts(pair, first, catalogue)
-  if (mode === 'keeps') return keptAttempts(first, [2, 3, 4])
+  if (mode === 'keeps') return keptAttempts(first, posing.beside ? [1] : [2, 3, 4])
   if (mode === 'crosses')
     return CROSSING.flatMap(({ share, crosses }) =>
       keptAttempts(first, [2]).map((attempt) => ({
@@ -231,14 +234,16 @@ export interface Posing {
   readonly rules: ProtocolVersion
   /** Bound rounds at one operation a second. */
   readonly slowBind?: boolean
+  /** Another card beside, which runs the bound rounds, and so many of it that share the plain ones (attack 469). */
+  readonly beside?: { readonly model: GpuModel; readonly cards: number }
 }
 
 /** The first set of values by which the box passes for the claimed card, or null when none of its attempts does. */
 export function poseAs(pair: Pair, posing: Posing): MeasuredGpu | null {
-  const { mode, effort, catalogue, rules } = posing
+  const { catalogue, rules } = posing
   const claim = { count: 1, card: pair.claimed.name, models: [pair.claimed] }
   const tried = new Set<string>()
-  for (const attempt of attemptsOf(pair, mode, catalogue, effort)) {
+  for (const attempt of attemptsOf(pair, posing)) {
     const { declined, ...rest } = measurement(pair, posing, attempt)
     // Version 1 never heard of what was declined.
     const measured = rules === 1 || declined === undefined ? rest : { ...rest, declined }
@@ -247,5 +252,48 @@ export function poseAs(pair: Pair, posing: Posing): MeasuredGpu | null {
     tried.add(key)
     if (judgeClaim({ claim, devices: [measured], catalogue, rules }).verdict === 'matches') return measured
   }
+  return null
+}
+
+export interface Several {
+  readonly cards: number
+  readonly devices: number
+  /** Of the claimed card itself, beside them. */
+  readonly genuine: number
+}
+
+/**
+ * Attack 468: fewer cards than devices, less memory in all than a claim asks for, the rest from their hosts; every device alike,
+ * at the values that serve them best. Null when no attempt passes.
+ */
+export function poseAsSeveral({ box, claimed }: Pair, { cards, devices, genuine }: Several, catalogue: Catalogue) {
+  const share = cards / devices
+  if (share * box.memoryBytes >= 0.855 * claimed.memoryBytes) return null
+  const supplied = suppliedPerSecond([box], MAX_K, catalogue.rules)
+  const asked = PRECISION_NAMES.filter((name) => askedRate(claimed, name, catalogue) > 0)
+  const claim = { count: devices + genuine, card: claimed.name, models: [claimed] }
+  for (const fill of [0.9, 0.8551])
+    for (const speed of [1, 0.8501])
+      for (const aim of [1, 0.9]) {
+        const memoryBytes = fill * claimed.memoryBytes
+        const bandwidth = speed * bandwidthOf(claimed, catalogue)
+        const carried = supplied * ((2 * memoryBytes) / bandwidth)
+        if (
+          bandwidth > share * bandwidthOf(box, catalogue) ||
+          share * (HONEST_FILL * box.memoryBytes + carried) < memoryBytes
+        )
+          continue
+        const rates = Object.fromEntries(
+          asked.map((name) => [
+            name,
+            Math.min(share * reach(box, name, catalogue), aim * askedRate(claimed, name, catalogue)),
+          ]),
+        )
+        const declined = PRECISION_NAMES.filter((name) => rates[name] === undefined)
+        const memory = { memoryBytes, bandwidth, memoriesRead: 'together' } as const
+        const one = proven({ rates, declined, ...memory, bindRate: 0.5 * rates.int8! })
+        const all = Array<MeasuredGpu>(devices + genuine).fill(one)
+        if (judgeClaim({ claim, devices: all, catalogue, rules: 2 }).verdict === 'matches') return one
+      }
   return null
 }

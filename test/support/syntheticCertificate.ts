@@ -91,6 +91,9 @@ export function syntheticIssue(given: Synthetic): IssueInputs {
   const deviceClasses = inventory.devices.map(() => 'gpu' as const)
   const offered = inventory.devices.map(({ precisions }) => precisions)
   const judged = { run, preset: PRESETS.mainnet, deviceClasses, offered }
+  // As validators judged it that read the memories of several devices each on its own.
+  const asBefore = devices > 1 && plan.some(({ kind }) => kind === 'memory')
+  const rules = { claim, roundTripUs: 100, rejected: null, rules: version, asBefore }
   const queries = challenge.parts.map((_, p) => partQuery(run, p))
   return {
     program: 'test',
@@ -104,7 +107,7 @@ export function syntheticIssue(given: Synthetic): IssueInputs {
     claim,
     telemetry: [],
     faults: [],
-    judgement: judgeRun({ ...judged, catalogue, claim, roundTripUs: 100, rejected: null, rules: version }),
+    judgement: judgeRun({ ...judged, catalogue, ...rules }),
     catalogue,
     roundTripUs: 100,
   }

@@ -49,6 +49,7 @@ export interface CheckedCertificate extends JudgementCheck {
   readonly kind: 'certificate'
   /** `ours`, held against the reader's own claim where he has one (attack 202). */
   readonly answer: Judgement
+  readonly isReadersClaim: boolean
   /** Why what holds is still not established. */
   readonly doubts: readonly Doubt[]
   readonly read: ReadCertificate

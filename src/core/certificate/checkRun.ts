@@ -20,12 +20,13 @@ export async function checkRun(
   if (found !== null && typeof found?.code !== 'string') throw new TypeError('checkOpenings: null, or what is wrong')
   const judged = judgementProblem(read, rules.catalogue, found)
   const { catalogue, claim } = rules
-  const answer = claim === undefined ? judged.ours : judgeCertificate(read, catalogue, PROTOCOL_VERSION, claim)
+  const isReadersClaim = claim !== undefined
+  const answer = isReadersClaim ? judgeCertificate(read, catalogue, PROTOCOL_VERSION, claim) : judged.ours
   const attested = await checkAttested(read, rules, answer)
   const { tier, refusal } = attested
   const problem = judged.problem ?? (refusal ? { code: 'ATTESTATION_REFUSED', refusal } : null)
   const doubts = [...judgementDoubts(read, judged.ours, answer, catalogue), ...failedDoubts(read), ...attested.doubts]
-  return { kind: 'certificate', read, ...judged, answer, problem, doubts: problem ? [] : doubts, tier }
+  return { kind: 'certificate', read, ...judged, answer, isReadersClaim, problem, doubts: problem ? [] : doubts, tier }
 }
 
 async function checkAttested(

@@ -13,6 +13,7 @@ import type { ProtocolVersion } from '../params/constants.ts'
 import type { Precision } from '../params/precision.ts'
 import type { Preset } from '../params/presets.ts'
 import { claimed, type Inferred, inferred, type Proven, proven } from '../params/provenance.ts'
+import { isReadTogether } from '../proof/partKinds.ts'
 import type { RejectReason } from '../proof/reasons.ts'
 import type { DeviceClass } from '../proof/sizeClass.ts'
 import type { Run } from '../proof/verifyPart.ts'
@@ -70,7 +71,10 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
     return { device, deviceClass, measured, identity: identifyGpu(measured, catalogue) }
   })
   const sold = claim === null ? null : parseClaim(claim, catalogue)
-  const context = { run, preset, catalogue, sold, rules }
+  const joint = run.challenge.parts.find(isReadTogether)
+  const held = shown.flatMap(({ memory }) => memory?.heldBytes ?? [])
+  const byFewer = joint ? suppliedByFewer(held, joint.k, catalogue) : 0
+  const context = { run, preset, catalogue, sold, rules, byFewer }
   const judgedClaim = claim === null || sold === null || !complete ? null : judgeSold(claim, sold, seen, context)
   const names = judgedClaim?.verdict === 'matches' && sold?.ok ? sold.claim.models.map(({ id }) => id) : []
   const devices = inOneWindow(seen.map((device) => judgeDevice(device, names, context)))
@@ -113,6 +117,8 @@ interface Context {
   readonly catalogue: Catalogue
   readonly sold: ParsedClaim | null
   readonly rules: ProtocolVersion
+  /** What a device may have had of fewer cards than there are devices, bytes a second. */
+  readonly byFewer: number
 }
 
 function judgeDevice(seen: SeenDevice, sold: readonly string[], context: Context): DeviceJudgement {
@@ -162,7 +168,7 @@ const isInTime = ({ rates, memory }: ProvenDevice): boolean =>
 function judgeMemory(
   { device, deviceClass }: SeenDevice,
   memory: NonNullable<ProvenDevice['memory']>,
-  { run, preset, catalogue, sold, rules }: Context,
+  { run, preset, catalogue, sold, rules, byFewer }: Context,
 ): MemoryJudgement {
   // An H100 and an H200 compute alike: the claim may say by which of the fitting cards the memory is judged.
   const models = sold?.ok ? sold.claim.models : []
@@ -172,17 +178,9 @@ function judgeMemory(
   const part = run.challenge.parts[memory.part]!
   // Who reads one memory after the other brings each up once.
   const secondsPerPass = memory.elapsedUs / 1e6 / (memory.read === 'in turns' ? 1 : part.rounds)
-  const asked = { rates: device.rates, heldBytes: memory.heldBytes, catalogue }
-  const cards = suppliers({ ...asked, byRates, rules })
+  const cards = suppliers({ rates: device.rates, heldBytes: memory.heldBytes, catalogue, byRates, rules })
   const int8 = memory.int8PerSecond
-  const devices = memory.read === 'together' ? run.challenge.deviceCount : 1
-  const perSecond =
-    int8 === null
-      ? null
-      : Math.max(
-          suppliedPerSecond(cards, part.k, catalogue.rules, int8),
-          suppliedByFewer({ ...asked, devices }, part.k),
-        )
+  const perSecond = int8 === null ? null : Math.max(suppliedPerSecond(cards, part.k, catalogue.rules, int8), byFewer)
   const isProven = preset.secure && memory.read !== 'in turns' && isOwnMemory(memory, byRates, catalogue.rules, rules)
   return {
     heldBytes: memory.heldBytes,

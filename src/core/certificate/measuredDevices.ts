@@ -22,7 +22,7 @@ export type ProvenDevice = Proven<
       readonly perSecond: number
       /** Of the device that took longest, where the passes of all follow from each other. */
       readonly elapsedUs: number
-      /** How the memories of several devices were read; null of one alone, and by rules that did not ask. */
+      /** How the memories of several devices were read; null of one alone. */
       readonly read: MeasuredGpu['memoriesRead'] | null
       /** All that the device showed in int8: how fast it could have recomputed instead. */
       readonly int8PerSecond: number | null
@@ -56,7 +56,7 @@ export function provenDevices(run: Run, rules: ProtocolVersion, asBefore = false
         ? {
             ...memoryOf(memory),
             ...(isJoint ? { elapsedUs: longestUs(memory.part) } : {}),
-            read: isJoint ? 'together' : deviceCount === 1 || rules === 1 || asBefore ? null : 'in turns',
+            read: isJoint ? 'together' : deviceCount === 1 ? null : rules === 1 || asBefore ? 'not asked' : 'in turns',
             int8PerSecond: int8 ? Math.max(int8.perSecond, int8.shownPerSecond) : null,
           }
         : null,

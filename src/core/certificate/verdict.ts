@@ -22,10 +22,14 @@ export function verdictOf({ outcome, claim }: Said): Verdict {
   return claim.verdict === 'matches' ? 'as-claimed' : 'not-as-claimed'
 }
 
-/** The same of a file. Where signer and reader agree that it is not as claimed, no doubt makes it better. */
+/**
+ * The same of a file. Where signer and reader agree that it is not as claimed, no doubt makes it better; nor where it is not
+ * what the reader himself was sold, whatever its signer was told (attack 466).
+ */
 export function verdictOfCheck(checked: CheckedEvidence): Verdict {
   if (checked.problem) return 'rejected'
   const verdict = statedIn(checked)
+  if (verdict === 'not-as-claimed' && checked.kind === 'certificate' && checked.isReadersClaim) return verdict
   const isAgainst = verdict === 'rejected' || verdict === 'not-as-claimed'
   const leavesOpen = ({ code }: Doubt) => !isAgainst || code === 'CATALOGUES_DIFFER' || code === 'RULES_DIFFER'
   return checked.doubts.some(leavesOpen) ? 'not-established' : verdict

@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
 import { honestRun, seededUniform } from '../../../test/sim/gpuMeasurements.ts'
-import { allPairs, isMuchLess, lacksMemory, lacksSpeed, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
+import {
+  allPairs,
+  isMuchLess,
+  lacksMemory,
+  lacksSpeed,
+  POSING_MODES,
+  poseAs,
+  poseAsSeveral,
+} from '../../../test/sim/posing.ts'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { proven } from '../params/provenance.ts'
 import { copyBandwidth } from './expected.ts'
@@ -43,7 +51,43 @@ test('attack 361: two to four cards share plain rounds, one of them holds the me
   const posing = { mode: 'keeps', effort: 'quick', catalogue, rules: 2 } as const
   const passing = slower.flatMap((pair) => poseAs(pair, posing) ?? [])
   const fast = passing.filter(({ rates }) => rates!.int8! > 450e12)
-  expect([slower.length, passing.length, fast.length]).toEqual([2642, 670, 90])
+  expect([slower.length, passing.length, fast.length]).toEqual([2642, 604, 69])
+})
+
+test('attack 469: one card holds the memory, up to six others run the rest, the bound rounds among it', async () => {
+  const catalogue = await shippedCatalogue()
+  const keepers = allPairs(catalogue).filter((pair) => lacksSpeed(pair, catalogue) && !lacksMemory(pair))
+  const posing = { mode: 'keeps', effort: 'quick', catalogue, rules: 2 } as const
+  const passing = keepers.flatMap((pair) => {
+    if (poseAs(pair, posing) !== null) return []
+    const helpers = catalogue.models.filter((model) => lacksMemory({ box: model, claimed: pair.claimed }))
+    const shown = helpers.map((model) => poseAs(pair, { ...posing, beside: { model, cards: 6 } }))
+    return shown.find((one) => one !== null) ?? []
+  })
+  const fast = passing.filter(({ rates }) => rates!.int8! > 450e12)
+  console.log(`${keepers.length} keepers, ${passing.length} pass by others, ${fast.length} of them fast`)
+  expect([keepers.length, passing.length, fast.length]).toEqual([889, 148, 26])
+})
+
+test('attack 468: fewer cards than devices, with less memory than a claim asks for, alone or beside one as sold', async () => {
+  const catalogue = await shippedCatalogue()
+  const pairs = catalogue.models.flatMap((box) => catalogue.models.map((claimed) => ({ box, claimed })))
+  const asked = [2, 3, 4, 5, 6, 7, 8].flatMap((devices) =>
+    Array.from({ length: devices - 1 }, (_, i) => ({ devices, cards: i + 1 })),
+  )
+  const passing = (genuine: number) =>
+    pairs.flatMap((pair) =>
+      asked
+        .filter((one) => poseAsSeveral(pair, { ...one, genuine }, catalogue) !== null)
+        .map((one) => ({ ...pair, ...one })),
+    )
+  const [alone, beside] = [passing(0), passing(1)]
+  const fast = alone.filter(({ claimed }) => copyBandwidth(claimed, catalogue.rules)! > 1.4e12)
+  console.log(
+    fast.map(({ cards, box, devices, claimed }) => `${cards}x ${box.id} as ${devices}x ${claimed.id}`).join(', '),
+  )
+  // What not even honest cards of that kind can rule out.
+  expect([alone.length, fast.length, beside.length]).toEqual([482, 6, 327])
 })
 
 test('attack 380: three to seven cards, of which none has the memory, share all of it', async () => {
@@ -53,7 +97,7 @@ test('attack 380: three to seven cards, of which none has the memory, share all 
   const passing = smaller.filter((pair) => poseAs(pair, posing) !== null)
   const alone = passing.filter((pair) => poseAs(pair, { ...posing, mode: 'lends' }) !== null)
   const unjoined = passing.filter(({ box }) => !box.nvlink)
-  expect([smaller.length, passing.length, alone.length, unjoined.length]).toEqual([2287, 1021, 193, 752])
+  expect([smaller.length, passing.length, alone.length, unjoined.length]).toEqual([2287, 999, 193, 742])
 })
 
 test('attack 404: two cards, of which neither has the memory, send one another what they lack', async () => {

@@ -9,9 +9,12 @@ import {
   POSING_MODES,
   type PosingMode,
   poseAs,
+  poseAsSeveral,
+  type Several,
 } from '../../../test/sim/posing.ts'
-import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
+import { modelOf, shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { MAX_K } from '../params/constants.ts'
+import { proven } from '../params/provenance.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { copyBandwidth } from './expected.ts'
 import { judgeClaim } from './judgeClaim.ts'
@@ -131,6 +134,58 @@ describe('attack 67: no card passes for one that is much more', () => {
     expect(known).toHaveLength(2)
     const posing = { mode: 'and reads in order', effort: 'thorough', catalogue, rules: 1 } as const
     for (const pair of known) expect(poseAs(pair, posing), named(pair)).not.toBeNull()
+  })
+
+  test('attack 468: fewer cards than devices pass where not even honest cards rule them out, and nowhere beside one as sold', () => {
+    const passes = (box: string, claimed: string, several: Several) =>
+      poseAsSeveral({ box: modelOf(catalogue, box), claimed: modelOf(catalogue, claimed) }, several, catalogue) !== null
+    for (const genuine of [0, 1]) {
+      expect(passes('gh200-96gb', 'h100-nvl', { cards: 4, devices: 5, genuine })).toBe(false)
+      expect(passes('rtx-4070', 'rtx-4060', { cards: 1, devices: 2, genuine })).toBe(false)
+      expect(passes('h100-sxm', 'h100-pcie', { cards: 5, devices: 6, genuine })).toBe(false)
+    }
+    // Said in the verdict, and not stopped.
+    expect(passes('gb200', 'a100-sxm4-80gb', { cards: 1, devices: 3, genuine: 0 })).toBe(true)
+  })
+
+  test('attack 469: a card with less memory has it from its host however fast others make it seem', () => {
+    const beside = { model: modelOf(catalogue, 'rtx-5070'), cards: 6 }
+    for (const [box, claimed] of [
+      ['v100-pcie-32gb', 'a40'],
+      ['rtx-2080-ti', 'rtx-4080'],
+      ['v100-pcie-16gb', 'a10'],
+    ] as const) {
+      const pair = { box: modelOf(catalogue, box), claimed: modelOf(catalogue, claimed) }
+      const posing = { mode: 'lends', effort: 'thorough', catalogue, rules: 2 } as const
+      expect(poseAs(pair, { ...posing, beside }), `${box} as ${claimed}`).toBeNull()
+    }
+    // One that has the memory need not run the bound rounds itself: said in the verdict, and not stopped.
+    const h20 = { box: modelOf(catalogue, 'h20'), claimed: modelOf(catalogue, 'h100-sxm') }
+    const posing = { mode: 'keeps', effort: 'quick', catalogue, rules: 2 } as const
+    expect(poseAs(h20, posing)).toBeNull()
+    expect(poseAs(h20, { ...posing, beside: { model: modelOf(catalogue, 'rtx-5090'), cards: 3 } })).not.toBeNull()
+  })
+
+  test('attack 468: honest cards that are read together, each off by up to a tenth, are seldom told from a lender', () => {
+    const uniform = seededUniform(8)
+    const isTold = (model: GpuModel, count: number): boolean => {
+      const shown = Array.from({ length: count }, () => honestRun(model, catalogue.rules, uniform))
+      const seconds = Math.max(...shown.map(({ memoryBytes, bandwidth }) => memoryBytes! / bandwidth!))
+      const devices = shown.map((one) =>
+        proven({ ...one, bandwidth: one.memoryBytes! / seconds, memoriesRead: 'together' as const }),
+      )
+      const claim = { count, card: model.name, models: [model] }
+      return judgeClaim({ claim, devices, catalogue, rules: 2 }).reasons.some(
+        ({ code }) => code === 'MEMORY_MAY_BE_LENT',
+      )
+    }
+    const share = (count: number) => {
+      const told = catalogue.models.flatMap((model) => Array.from({ length: 10 }, () => isTold(model, count)))
+      return told.filter(Boolean).length / told.length
+    }
+    expect(share(2)).toBeLessThan(0.002)
+    expect(share(4)).toBeLessThan(0.005)
+    expect(share(8)).toBeLessThan(0.02)
   })
 
   test('an honest card, every value off by up to a tenth, still matches itself', () => {

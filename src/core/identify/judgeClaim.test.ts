@@ -4,7 +4,7 @@ import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import { proven } from '../params/provenance.ts'
 import type { Catalogue } from './catalogue.ts'
 import { CLAIM_CODES, type ClaimCode, claimReason, explainClaim } from './claimReasons.ts'
-import { expectedBandwidth, expectedRate } from './expected.ts'
+import { copyBandwidth, expectedBandwidth, expectedRate } from './expected.ts'
 import { judgeClaim } from './judgeClaim.ts'
 import type { MeasuredGpu } from './measured.ts'
 import { parseClaim } from './parseClaim.ts'
@@ -33,6 +33,17 @@ function honest(id: string, { compute = 1, bandwidth = 1 } = {}): MeasuredGpu {
   return proven({ rates, classes, memoryBytes, bandwidth: copy * bandwidth, bindRate })
 }
 
+/** Several whose memories were read pass by pass: the quicker ones wait for the slowest. */
+function together(...ids: readonly string[]): MeasuredGpu[] {
+  const devices = ids.map((id) => honest(id))
+  const seconds = Math.max(...devices.map(({ memoryBytes, bandwidth }) => memoryBytes! / bandwidth!))
+  return devices.map((device) => ({
+    ...device,
+    bandwidth: proven(device.memoryBytes! / seconds),
+    memoriesRead: 'together',
+  }))
+}
+
 function judge(text: string, devices: readonly MeasuredGpu[]) {
   const parsed = parseClaim(text, catalogue)
   if (!parsed.ok) throw new Error(parsed.problem)
@@ -44,7 +55,7 @@ describe('judgeClaim', () => {
   test('matches: the claimed card, by full and by short name', () => {
     expect(verdict('H100 SXM', honest('h100-sxm'))).toBe('matches')
     expect(verdict('1x NVIDIA H100', honest('h100-sxm'))).toBe('matches')
-    expect(verdict('2x RTX 4090', honest('rtx-4090'), honest('rtx-4090'))).toBe('matches')
+    expect(verdict('2x RTX 4090', ...together('rtx-4090', 'rtx-4090'))).toBe('matches')
   })
 
   test('matches: a twin counts as the card it cannot be told from, at the speed of that card', () => {
@@ -121,6 +132,38 @@ describe('judgeClaim', () => {
     )
     expect(verdict('RTX 5070 Ti', honest('rtx-5070-ti'))).toBe('matches')
     expect(verdict('RTX 5080', honest('rtx-5080'))).toBe('matches')
+  })
+
+  test('unproven: several devices of whose memories nobody says that they were read together (attack 467)', () => {
+    const both = together('h200-sxm', 'h200-sxm')
+    expect(verdict('2x H200 SXM', ...both)).toBe('matches')
+    const told = both.map(({ memoriesRead: _, ...device }) => device)
+    const codes = (devices: readonly MeasuredGpu[]) => judge('2x H200 SXM', devices).reasons.map(({ code }) => code)
+    expect(codes(told)).toEqual(['MEMORY_IN_TURNS', 'MEMORY_IN_TURNS'])
+    expect(codes([both[0]!, told[1]!])).toContain('MEMORY_IN_TURNS')
+  })
+
+  test('unproven: cards of different memory that fewer cards could have held together (attack 468)', () => {
+    // Each slow enough for the claim, and read in the time of the quickest.
+    const posed = (ids: readonly string[]) => {
+      const models = ids.map((id) => modelOf(catalogue, id))
+      const [held, speed] = [0.862, 0.87]
+      const seconds = models.map(
+        (model) => (2 * held * model.memoryBytes) / (speed * copyBandwidth(model, catalogue.rules)!),
+      )
+      return ids.map((id, i): MeasuredGpu => {
+        const memoryBytes = held * models[i]!.memoryBytes
+        const bandwidth = (2 * memoryBytes) / Math.min(...seconds)
+        const card = { ...honest(id, { compute: speed }), memoryBytes, bandwidth }
+        return proven({ ...card, memoriesRead: 'together' })
+      })
+    }
+    const lenders = (count: number, ...ids: readonly string[]) => [
+      ...new Set(judge(`${count}x A100`, posed(ids)).reasons.map(({ code, got }) => `${code} ${got}`)),
+    ]
+    const [small, large] = ['a100-sxm4-40gb', 'a100-sxm4-80gb'] as const
+    expect(lenders(2, small, large)).toContain('MEMORY_MAY_BE_LENT NVIDIA Tesla V100 PCIe 32GB')
+    expect(lenders(4, small, large, large, large)).toContain('MEMORY_MAY_BE_LENT NVIDIA H100 PCIe (2 for 3 devices)')
   })
 
   test('unproven: an H200 that a GH200 of 96 GB could stand in for, with memory of its host (attack 69)', () => {

@@ -13,8 +13,11 @@ export type MeasuredGpu = Proven<{
   readonly memoryBytes?: number
   /** Bytes a second of the timed passes (§7). */
   readonly bandwidth?: number
-  /** §7: the memories of several devices, pass by pass together, or each on its own: one card may have served those in turns. */
-  readonly memoriesRead?: 'together' | 'in turns'
+  /**
+   * §7: the memories of several devices, pass by pass together, or each on its own: one card may have served those in turns.
+   * Left out of several devices it means the latter; nobody asked before attack 465.
+   */
+  readonly memoriesRead?: 'together' | 'in turns' | 'not asked'
   /** §8: operations a second of the bind part. */
   readonly bindRate?: number
   /** m = n of the rounds that gave each rate (§4.0). */

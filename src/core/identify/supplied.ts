@@ -18,33 +18,33 @@ export function suppliedPerSecond(
   return link + peak / k
 }
 
-/**
- * Attack 465: the same by fewer cards than there were devices, of the share that each device has of them. Cards that could
- * have held all of it supply nothing, and those that do not reach the rates were not there.
- */
-export function suppliedByFewer(
-  {
-    rates,
-    heldBytes,
-    devices,
-    catalogue,
-  }: Pick<SupplierQuestion, 'rates' | 'heldBytes' | 'catalogue'> & { readonly devices: number },
-  k: number,
-): number {
-  const { rules, models } = catalogue
-  const supplied = Array.from({ length: devices - 1 }, (_, i) => (i + 1) / devices).flatMap((share) => {
-    const most = scaled(rates, 1 / share)
-    const fewer = models.filter(
-      (model) => share * model.memoryBytes < heldBytes && unreachedRate(model, most, rules) === undefined,
-    )
-    return fewer.map((model) => share * suppliedPerSecond([model], k, rules, most.int8))
+/** Fewer cards for some of the devices of a run, and what those held at the least and at the most. */
+export interface Fewer {
+  readonly cards: number
+  readonly devices: number
+  readonly least: number
+  readonly most: number
+}
+
+/** Attacks 465 and 468: every number of cards that may stand for more devices, of which the others are what they seem. */
+export function fewerFor(held: readonly number[]): Fewer[] {
+  const rising = [...held].sort((a, b) => a - b)
+  const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0)
+  return rising.flatMap((_, i) => {
+    const devices = rising.length - i
+    const [least, most] = [sumOf(rising.slice(0, devices)), sumOf(rising.slice(i))]
+    return Array.from({ length: devices - 1 }, (_, j) => ({ cards: devices - 1 - j, devices, least, most }))
+  })
+}
+
+/** What each device of a run had of cards that had less memory than they showed together, at the most. */
+export function suppliedByFewer(held: readonly number[], k: number, { rules, models }: Catalogue): number {
+  const supplied = fewerFor(held).flatMap(({ cards, devices, most }) => {
+    const lesser = models.filter(({ memoryBytes }) => cards * memoryBytes < most)
+    return lesser.map((model) => (cards / devices) * suppliedPerSecond([model], k, rules))
   })
   return Math.max(0, ...supplied)
 }
-
-/** What cards show together, of which a device has a share. */
-export const scaled = (rates: SupplierQuestion['rates'], by: number): SupplierQuestion['rates'] =>
-  Object.fromEntries(Object.entries(rates).map(([name, rate]) => [name, by * rate]))
 
 export interface SupplierQuestion {
   readonly rates: NonNullable<MeasuredGpu['rates']>

@@ -32,7 +32,7 @@ function classAt(precision: Precision, rate: number, memoryBytes: number): numbe
 /** A device of a run: what it showed, and which card that is, if any. */
 export interface ClassedDevice {
   readonly model: GpuModel | null
-  readonly measured: Pick<MeasuredGpu, 'classes' | 'rates' | 'memoryBytes'>
+  readonly measured: Pick<MeasuredGpu, 'classes' | 'rates' | 'memoryBytes' | 'bandwidth'>
 }
 
 /** The class a device could have been asked for: its card's, or where no card is known, what it showed. */

@@ -6,8 +6,7 @@ import type { DeviceQuestion } from './deviceReasons.ts'
 import { copyBandwidth } from './expected.ts'
 import { shareOf } from './identifyGpu.ts'
 import { prepareModel } from './prepareModel.ts'
-import { unreachedRate } from './ruleOut.ts'
-import { scaled, suppliedPerSecond } from './supplied.ts'
+import { fewerFor, suppliedPerSecond } from './supplied.ts'
 
 /**
  * A problem was shown at the speed of a model from this share of its expected rate on. Honest runs differ by a tenth, so
@@ -79,7 +78,8 @@ function memoryOf(model: GpuModel, question: UnshownQuestion): readonly ClaimRea
   const slowest = MEMORY_BANDWIDTH_SHARE * (copyBandwidth(model, catalogue.rules) ?? 0)
   if (bandwidth < slowest)
     return [claimReason('MEMORY_TOO_SLOW', { ...facts, got: Math.floor(bandwidth), expected: Math.ceil(slowest) })]
-  if (measured.memoriesRead === 'in turns')
+  const { memoriesRead } = measured
+  if (question.beside.length > 0 && memoriesRead !== 'together' && memoriesRead !== 'not asked')
     return [claimReason('MEMORY_IN_TURNS', { device, got: 'memory', expected: 'memories' })]
   const lender = lenderOf(model, { held, bandwidth }, question)
   return lender ? [claimReason('MEMORY_MAY_BE_LENT', { device, got: lender, expected: model.name })] : []
@@ -88,40 +88,66 @@ function memoryOf(model: GpuModel, question: UnshownQuestion): readonly ClaimRea
 /** Models that count as the claimed ones. */
 const groupOf = (claimed: readonly GpuModel[]): readonly string[] => claimed.flatMap(({ id, twins }) => [id, ...twins])
 
-interface Passes {
+/**
+ * §7, attacks 69 and 98: a card with less memory than was held could have held the rest in its host or computed it again while
+ * the passes went on; and so could fewer cards than there are devices (attacks 465, 468). Rates say nothing against it: slowing
+ * down is free, and further cards raise them (attack 469).
+ * Where even an honest card could not rule a lender out, no run can, and the claim is not held to it: the floor says so.
+ */
+function lenderOf(claimed: GpuModel, own: Held, question: UnshownQuestion): string | undefined {
+  const { measured, catalogue, beside } = question
+  const { rules, models } = catalogue
+  const honestOf = (model: GpuModel) => ({
+    held: HONEST_FILL * model.memoryBytes,
+    bandwidth: HONEST_BANDWIDTH * (copyBandwidth(model, rules) ?? 0),
+  })
+  const reaches = (cards: number, model: GpuModel, { held, seconds }: { held: number; seconds: number }) =>
+    cards * (model.memoryBytes + suppliedPerSecond([model], MAX_K, rules) * seconds) >= held
+
+  const group = groupOf(question.claimed)
+  const passOf = (one: Held) => ({ held: one.held, seconds: secondsOf(one) })
+  const [shown, honest] = [passOf(own), passOf(honestOf(claimed))]
+  const alone = models.find(
+    (model) =>
+      !group.includes(model.id) &&
+      model.memoryBytes < own.held &&
+      reaches(1, model, shown) &&
+      !reaches(1, model, honest),
+  )
+  if (alone) return alone.name
+
+  const others = beside.flatMap(({ measured: { memoryBytes, bandwidth } }) =>
+    memoryBytes && bandwidth ? [{ held: memoryBytes, bandwidth }] : [],
+  )
+  if (measured.memoriesRead !== 'together' || others.length < beside.length) return undefined
+  const soldFor = ({ held }: Held) => likeOwn(claimed, held) ?? smallestFor(question.claimed, held) ?? claimed
+  const box = [own, ...others]
+  const seconds = Math.max(...box.map(secondsOf))
+  const sold = fewerFor([claimed, ...others.map(soldFor)].map((model) => honestOf(model).held))
+  for (const [i, { cards, devices, least, most }] of fewerFor(box.map(({ held }) => held)).entries()) {
+    const few = models.find(
+      (model) =>
+        cards * model.memoryBytes < most &&
+        reaches(cards, model, { held: least, seconds }) &&
+        !reaches(cards, model, { held: sold[i]!.least, seconds: honest.seconds }),
+    )
+    if (few) return `${few.name} (${cards} for ${devices} devices)`
+  }
+  return undefined
+}
+
+const secondsOf = ({ held, bandwidth }: Held): number => (2 * held) / bandwidth
+
+interface Held {
   readonly held: number
   readonly bandwidth: number
 }
 
-/**
- * §7, attacks 69 and 98: a card with less memory than was held, fast enough for the rates, could have held the rest in its
- * host or computed it again while the passes went on; and so could fewer cards than there are devices (attack 465), of which
- * each device has a share. Slowing down is free, so it need not fit the rates, only reach them.
- * Where even an honest card could not rule a lender out, no run can, and the claim is not held to it: the floor says so.
- */
-function lenderOf(claimed: GpuModel, passes: Passes, question: UnshownQuestion): string | undefined {
-  const { measured, catalogue, beside } = question
-  const devices = measured.memoriesRead === 'together' ? beside.length + 1 : 1
-  const group = groupOf(question.claimed)
-  const honest = {
-    held: HONEST_FILL * claimed.memoryBytes,
-    bandwidth: HONEST_BANDWIDTH * (copyBandwidth(claimed, catalogue.rules) ?? 0),
-  }
-  const lends = (model: GpuModel, share: number, { held, bandwidth }: Passes) =>
-    share * model.memoryBytes < held &&
-    share * (model.memoryBytes + suppliedPerSecond([model], MAX_K, catalogue.rules) * ((2 * held) / bandwidth)) >= held
-  for (let cards = devices; cards > 0; cards--) {
-    const share = cards / devices
-    const rates = scaled(measured.rates ?? {}, 1 / share)
-    const lender = catalogue.models.find((model) => {
-      // As many of the claimed cards are the claim; fewer of them are not.
-      if ((cards === devices && group.includes(model.id)) || !lends(model, share, passes)) return false
-      return !lends(model, share, honest) && unreachedRate(model, rates, catalogue.rules) === undefined
-    })
-    if (lender) return cards === devices ? lender.name : `${lender.name} (${cards} for ${devices} devices)`
-  }
-  return undefined
-}
+const likeOwn = (model: GpuModel, held: number): GpuModel | null =>
+  held <= model.memoryBytes && held >= HELD_SHARE * model.memoryBytes ? model : null
+
+const smallestFor = (models: readonly GpuModel[], held: number): GpuModel | undefined =>
+  models.filter(({ memoryBytes }) => memoryBytes >= held).sort((a, b) => a.memoryBytes - b.memoryBytes)[0]
 
 /** §8, attack 100: below this share two cards that share a product over PCIe show as much, and the verdict says so. */
 function bindOf({ device, measured: { bindRate, rates } }: UnshownQuestion): readonly ClaimReason[] {

@@ -20,7 +20,10 @@ const LOW = '!'
 const HELD = '~'
 const LEGEND = [
   { mark: LOW, text: '! below what a proof shows on such a card; by itself that is no fault' },
-  { mark: HELD, text: '~ held and read, but slower than such a card reads, or the card is not known' },
+  {
+    mark: HELD,
+    text: '~ held and read, but slower than such a card reads, by several devices in turns, or the card is not known',
+  },
 ]
 
 /** One row a card, and what a card of the model should show below them. */
