@@ -1,7 +1,7 @@
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import { PRESETS, type Preset } from '../params/presets.ts'
 import type { Challenge } from '../proof/challenge.ts'
-import { comparedWith, kindOf, type Part, type PlannedPart } from '../proof/partKinds.ts'
+import { comparedWith, isReadInTurns, isReadTogether, kindOf, type Part, type PlannedPart } from '../proof/partKinds.ts'
 import { type PlanInputs, partKey } from '../proof/planPart.ts'
 import { chooseSize, planRun, planSizing } from '../proof/planRun.ts'
 import type { DeviceClass, SizedDevice } from '../proof/sizeClass.ts'
@@ -64,8 +64,8 @@ function isClass(inputs: PlanInputs, sizing: readonly PlannedPart[], precision: 
 /** A CPU fills as much as it can in a few seconds, so its kept rounds may be fewer. */
 function isPlanned(part: Part, planned: PlannedPart): boolean {
   const same = (['precision', 'm', 'n', 'k', 'mask'] as const).every((field) => part[field] === planned[field])
-  // Before attack 465 the memories of several devices were read one by one: no forgery, and today's rules judge it.
-  const isKind = part.kind === planned.kind || (part.kind === 'memory' && planned.kind === 'memories')
+  // A file from before is no forgery, and today's rules judge it.
+  const isKind = part.kind === planned.kind || (isReadInTurns(part) && isReadTogether(planned))
   const fills = part.kept.every(
     (kept, device) => kept === planned.kept[device] || isShallow(part, kept, planned.kept[device]!),
   )

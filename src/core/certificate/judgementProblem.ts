@@ -3,6 +3,7 @@ import { type Catalogue, catalogueHash } from '../identify/catalogue.ts'
 import { countCards } from '../identify/countCards.ts'
 import { PROTOCOL_VERSION, type ProtocolVersion } from '../params/constants.ts'
 import { inferred } from '../params/provenance.ts'
+import { isReadInTurns } from '../proof/partKinds.ts'
 import type { RejectReason } from '../proof/reasons.ts'
 import type { StatedJudgement } from './judgementSchema.ts'
 import { type Judgement, judgeRun } from './judgeRun.ts'
@@ -44,8 +45,7 @@ export function judgementProblem(
   const hash = catalogueHash(catalogue)
   // Memories of several devices that were read in turns were judged before that was thought of (attack 465): no forgery, and
   // a doubt where today's rules say otherwise.
-  const { deviceCount, parts } = read.run.challenge
-  const isOlder = deviceCount > 1 && parts.some(({ kind }) => kind === 'memory')
+  const isOlder = read.run.challenge.parts.some(isReadInTurns)
   const judged = judgeCertificate(read, catalogue, read.version, undefined, isOlder)
   const sameRules = read.version === PROTOCOL_VERSION && !isOlder && hash === catalogueHash(readersCatalogue)
   const ours = sameRules ? judged : judgeCertificate(read, readersCatalogue, PROTOCOL_VERSION)

@@ -4,7 +4,7 @@ import type { ProtocolVersion } from '../params/constants.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
 import type { Challenge } from './challenge.ts'
 import { fillBytes } from './part.ts'
-import { kindOf, PART_KINDS, untimedRoots } from './partKinds.ts'
+import { KINDS_OF_VERSION_1, kindOf, PART_KINDS, untimedRoots } from './partKinds.ts'
 import type { Run } from './verifyPart.ts'
 
 /** What one device showed in one part, in whole numbers, so that every verifier gets the same digits. */
@@ -22,8 +22,7 @@ export const figureSchema = z.strictObject({
 })
 export type Figure = Readonly<z.infer<typeof figureSchema>>
 
-/** Version 1 knew no more kinds. */
-export const figureVersion1 = figureSchema.extend({ kind: z.enum(['rounds', 'memory', 'bind', 'link']) })
+export const figureVersion1 = figureSchema.extend({ kind: z.enum(KINDS_OF_VERSION_1.map(({ name }) => name)) })
 
 /** Every figure of a run, part by part, device by device. */
 export function figuresOf({ challenge, parts }: Run): Figure[] {

@@ -7,6 +7,8 @@ import { ALONE_SHARE, LINK_SHARE } from './planPart.ts'
 
 /** Every kind of part there is; the place of a kind is its code in a challenge (§4.1). */
 export const PART_KINDS = [rounds, memory, bind, link, memories] as const
+/** Version 1 knew no more. */
+export const KINDS_OF_VERSION_1 = [rounds, memory, bind, link] as const
 
 type ShapeOf<K> = K extends PartKind<infer S> ? S : never
 
@@ -35,6 +37,10 @@ export function partRole(parts: readonly PartShape[], p: number): PartRole {
 
 /** §7: whether each pass of a device follows from those of all others. */
 export const isReadTogether = ({ kind }: Pick<PlannedPart, 'kind'>): boolean => kind === 'memories'
+
+/** Before attack 465 each of several devices read its memory as it came to it. */
+export const isReadInTurns = ({ kind, kept }: Pick<PlannedPart, 'kind' | 'kept'>): boolean =>
+  kind === 'memory' && kept.length > 1
 
 /** Whether a score rests on what a part showed of each device. */
 export const isPaid = (parts: readonly PartShape[], p: number): boolean =>
