@@ -322,7 +322,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
     attack: 465,
     name: 'two A100 of 80 GB, for comparison',
     how: 'read together at their own speed',
-    expected: 'matches FITS_CLAIM FITS_CLAIM, proven and proven, floors above the card',
+    expected: 'matches FITS_CLAIM FITS_CLAIM, proven and proven, floors within the card',
     outcome: async ({ catalogue }) =>
       posedAsTwo(catalogue, 'h100-nvl', { as: 'a100-sxm4-80gb', memoryKind: 'memories', share: 1 }),
   },

@@ -22,7 +22,7 @@ def answer(case, catalogue):
     claimed = [catalogue.by_id[name] for name in case["claimed"]]
     devices = [Device(number, Measured(given), claimed, catalogue) for number, given in enumerate(case["devices"])]
     verdict, reasons = judge_claim(case["count"], claimed, devices)
-    first = devices[0].shown
+    first = devices[0].full
     candidates = candidates_by(first.rates, catalogue)
     card, older = [memory_card(candidates, first.held or 0, claimed, version) for version in (2, 1)]
     floors = floors_of(case, first, candidates, older, catalogue)

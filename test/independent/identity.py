@@ -297,13 +297,9 @@ def fewer_for(held):
 
 
 def supplied_by_fewer(held, catalogue):
-    """To each device."""
-    most = 0
-    for cards, devices, _, together in fewer_for(held):
-        for model in catalogue.models:
-            if cards * model.memory < together:
-                most = max(most, cards / devices * supplied([model], 0))
-    return most
+    """To each of several devices, by a card that has room for less than all of them."""
+    lesser = [model for model in catalogue.models if model.memory < added(held)] if len(held) > 1 else []
+    return max([supplied([model], 0) for model in lesser], default=0)
 
 
 def floor_bytes(held, per_second, seconds):

@@ -3,6 +3,7 @@ import type { MeasuredGpu } from '../../src/core/identify/measured.ts'
 import { prepareModel } from '../../src/core/identify/prepareModel.ts'
 import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
 import { proven } from '../../src/core/params/provenance.ts'
+import { idleFill } from '../../src/core/proof/sizeClass.ts'
 
 /** Uniform in [0, 1). */
 export type Uniform = () => number
@@ -57,7 +58,7 @@ export function honestRun(model: GpuModel, rules: CatalogueRules, uniform: Unifo
     ...shown,
     rates: { ...rates, int8 },
     declined: declined.filter((name) => name !== 'int8'),
-    memoryBytes: model.memoryBytes * (0.94 + 0.02 * uniform()),
+    memoryBytes: idleFill(model.memoryBytes),
     bindRate: 0.5 * int8,
   })
 }

@@ -117,7 +117,7 @@ interface Context {
   readonly catalogue: Catalogue
   readonly sold: ParsedClaim | null
   readonly rules: ProtocolVersion
-  /** What a device may have had of fewer cards than there are devices, bytes a second. */
+  /** What a device may have had of a card that served several, bytes a second. */
   readonly byFewer: number
 }
 

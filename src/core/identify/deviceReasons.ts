@@ -14,6 +14,8 @@ import { unshownOf } from './unshown.ts'
 export interface DeviceQuestion {
   readonly device: number
   readonly measured: MeasuredGpu
+  /** What of it may speak against the claim. */
+  readonly fair: MeasuredGpu
   readonly identity: GpuIdentity
   /** Likelihood of every model, with what was declined. */
   readonly shares: GpuIdentity['shares']
@@ -39,7 +41,7 @@ const CLEAR_LOSS = -0.2
 
 /** Everything there is to say of one device against its claim: at least one reason. */
 export function deviceReasons(question: DeviceQuestion): readonly ClaimReason[] {
-  const { measured, identity, claimed, catalogue, rules } = question
+  const { fair, identity, claimed, catalogue, rules } = question
   if (identity.status === 'cpu') return [reason(question, 'NOT_A_GPU', { got: 'CPU', expected: names(claimed) })]
   if (identity.restsOn.length === 0) {
     const code = rules === 1 ? 'NOTHING_SHOWN' : 'NOTHING_MEASURED'
@@ -47,7 +49,7 @@ export function deviceReasons(question: DeviceQuestion): readonly ClaimReason[] 
   }
   const undersized = judgeSize(question)
   if (undersized.length > 0) return undersized
-  const fits = claimed.map((model) => fitModel(model, measured, catalogue.rules)).sort(byLikelihood)
+  const fits = claimed.map((model) => fitModel(model, fair, catalogue.rules)).sort(byLikelihood)
   const best = fits[0]!
   if (!isPossible(best, question)) return [judgeMismatch(question, best)]
   const losses = judgeLosses(question)
@@ -67,11 +69,11 @@ const byLikelihood = (a: ModelFit, b: ModelFit): number =>
   Number(a.ruledOut !== null) - Number(b.ruledOut !== null) || b.logLikelihood - a.logLikelihood
 
 /** The claimed model fits, and no model that is neither claimed nor a twin of it fits clearly better. */
-function isPossible(best: ModelFit, { identity, claimed, measured, catalogue }: DeviceQuestion): boolean {
+function isPossible(best: ModelFit, { identity, claimed, fair, catalogue }: DeviceQuestion): boolean {
   if (!fitsWithin(best)) return false
   const winner = identity.model
   if (winner === null || claimed.includes(winner) || best.model.twins.includes(winner.id)) return true
-  return fitModel(winner, measured, catalogue.rules).logLikelihood - best.logLikelihood <= LIKELY_ENOUGH
+  return fitModel(winner, fair, catalogue.rules).logLikelihood - best.logLikelihood <= LIKELY_ENOUGH
 }
 
 /** §4.0 and attack 27: a card identified from the catalogue must have run the class of that card. */

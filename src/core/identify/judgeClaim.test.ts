@@ -143,6 +143,19 @@ describe('judgeClaim', () => {
     expect(codes([both[0]!, told[1]!])).toContain('MEMORY_IN_TURNS')
   })
 
+  test('unproven: a memory that may have waited for another speaks against nothing (attack 471)', () => {
+    for (const [claim, ...ids] of [
+      ['2x A100', 'a100-sxm4-40gb', 'a100-sxm4-80gb'],
+      ['2x H100', 'h100-pcie', 'h100-nvl'],
+      ['2x Tesla V100', 'v100-pcie-16gb', 'v100-pcie-32gb'],
+    ] as const) {
+      const judged = judge(claim, together(...ids))
+      expect(judged.verdict, claim).toBe('unproven')
+      expect(judged.reasons.map(({ code }) => code)).toContain('MEMORY_TOO_SLOW')
+    }
+    expect(verdict('2x A100', ...together('a100-sxm4-40gb', 'rtx-4090'))).toBe('different')
+  })
+
   test('unproven: cards of different memory that fewer cards could have held together (attack 468)', () => {
     // Each slow enough for the claim, and read in the time of the quickest.
     const posed = (ids: readonly string[]) => {

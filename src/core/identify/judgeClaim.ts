@@ -20,21 +20,43 @@ export interface ClaimQuestion {
 export function judgeClaim({ claim, catalogue, rules, ...given }: ClaimQuestion) {
   const devices = given.devices.map(cleanMeasured)
   const identities = given.identities ?? devices.map((device) => identifyGpu(device, catalogue))
-  // What was declined makes a card less likely; it contradicts nothing, so only what was shown may speak against a claim.
+  // What was declined makes a card less likely; it contradicts nothing, so only what was shown may speak against a claim. Nor
+  // does the speed of a memory that may have waited for another.
   const shown = devices.map(({ declined: _, ...rest }) => rest)
-  const seen = shown.map((device, i) =>
-    devices[i]!.declined?.length ? identifyGpu(device, catalogue) : identities[i]!,
+  const fair = shown.map((device) => (mayHaveWaited(device, shown) ? withoutBandwidth(device) : device))
+  const seen = fair.map((device, i) =>
+    devices[i]!.declined?.length || device !== shown[i] ? identifyGpu(device, catalogue) : identities[i]!,
   )
   const classed = shown.map((measured, i) => ({ measured, model: seen[i]!.model }))
   const reasons = shown.flatMap((measured, device) => {
     const beside = classed.filter((_, i) => i !== device)
     const likely = { identity: seen[device]!, shares: identities[device]!.shares }
-    return deviceReasons({ device, measured, ...likely, claimed: claim.models, catalogue, beside, rules })
+    return deviceReasons({
+      device,
+      measured,
+      fair: fair[device]!,
+      ...likely,
+      claimed: claim.models,
+      catalogue,
+      beside,
+      rules,
+    })
   })
   reasons.push(...judgeCount(claim.count, devices.length, claim.models))
   const verdict = CLAIM_ANSWERS.find((grave) => reasons.some((reason) => reason.verdict === grave)) ?? 'different'
   return { verdict, reasons }
 }
+
+/** Cards whose memories differ by more than this are read in different times, and wait for each other (attack 465). */
+const OTHER_MEMORY = 1.05
+
+function mayHaveWaited({ memoriesRead, memoryBytes }: MeasuredGpu, all: readonly MeasuredGpu[]): boolean {
+  const own = memoryBytes ?? 0
+  const differs = (held: number) => Math.max(own, held) > OTHER_MEMORY * Math.min(own, held)
+  return memoriesRead === 'together' && all.some((other) => differs(other.memoryBytes ?? 0))
+}
+
+const withoutBandwidth = ({ bandwidth: _, ...rest }: MeasuredGpu): MeasuredGpu => rest
 
 function judgeCount(claimed: number, answered: number, models: readonly GpuModel[]): readonly ClaimReason[] {
   if (answered >= claimed) return []

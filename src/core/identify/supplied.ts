@@ -37,13 +37,11 @@ export function fewerFor(held: readonly number[]): Fewer[] {
   })
 }
 
-/** What each device of a run had of cards that had less memory than they showed together, at the most. */
+/** What a device of several may have been supplied with, if one card served more of them than it has room for. */
 export function suppliedByFewer(held: readonly number[], k: number, { rules, models }: Catalogue): number {
-  const supplied = fewerFor(held).flatMap(({ cards, devices, most }) => {
-    const lesser = models.filter(({ memoryBytes }) => cards * memoryBytes < most)
-    return lesser.map((model) => (cards / devices) * suppliedPerSecond([model], k, rules))
-  })
-  return Math.max(0, ...supplied)
+  const together = held.reduce((sum, bytes) => sum + bytes, 0)
+  const lesser = held.length > 1 ? models.filter(({ memoryBytes }) => memoryBytes < together) : []
+  return Math.max(0, ...lesser.map((model) => suppliedPerSecond([model], k, rules)))
 }
 
 export interface SupplierQuestion {

@@ -1,5 +1,6 @@
 import { MAX_K, MEMORY_BANDWIDTH_SHARE, ONE_MEMORY_SHARE } from '../params/constants.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
+import { idleFill } from '../proof/sizeClass.ts'
 import type { GpuModel } from './catalogue.ts'
 import { type ClaimReason, claimReason } from './claimReasons.ts'
 import type { DeviceQuestion } from './deviceReasons.ts'
@@ -15,8 +16,9 @@ import { fewerFor, suppliedPerSecond } from './supplied.ts'
 const SPEED_SHARE = 0.85
 /** Nine tenths of the 95 % of the card that §7 fills. */
 export const HELD_SHARE = 0.855
-/** The least that an idle card fills and reads of its memory: runs differ by a tenth. */
-const HONEST_FILL = 0.94
+/** An idle card holds less than this, so it has to be quicker: else a GH200 of 96 GB with its host would pass as an H200 NVL. */
+const OVER_C2C = 0.94
+/** The least of its speed that an idle card shows: runs differ by a tenth. */
 const HONEST_BANDWIDTH = 0.9
 /** Two shares of the likelihood this near are a tie, and a tie is the claim's: they are known no better. */
 const TIE = 1.05
@@ -97,22 +99,19 @@ const groupOf = (claimed: readonly GpuModel[]): readonly string[] => claimed.fla
 function lenderOf(claimed: GpuModel, own: Held, question: UnshownQuestion): string | undefined {
   const { measured, catalogue, beside } = question
   const { rules, models } = catalogue
-  const honestOf = (model: GpuModel) => ({
-    held: HONEST_FILL * model.memoryBytes,
-    bandwidth: HONEST_BANDWIDTH * (copyBandwidth(model, rules) ?? 0),
-  })
+  const longest = (held: number) => (2 * held) / (HONEST_BANDWIDTH * (copyBandwidth(claimed, rules) ?? 0))
   const reaches = (cards: number, model: GpuModel, { held, seconds }: { held: number; seconds: number }) =>
     cards * (model.memoryBytes + suppliedPerSecond([model], MAX_K, rules) * seconds) >= held
 
   const group = groupOf(question.claimed)
-  const passOf = (one: Held) => ({ held: one.held, seconds: secondsOf(one) })
-  const [shown, honest] = [passOf(own), passOf(honestOf(claimed))]
+  const idle = idleFill(claimed.memoryBytes)
+  const honest = ({ hostLink }: GpuModel) => (hostLink === 'c2c' ? OVER_C2C * claimed.memoryBytes : idle)
   const alone = models.find(
     (model) =>
       !group.includes(model.id) &&
       model.memoryBytes < own.held &&
-      reaches(1, model, shown) &&
-      !reaches(1, model, honest),
+      reaches(1, model, { held: own.held, seconds: secondsOf(own) }) &&
+      !reaches(1, model, { held: honest(model), seconds: longest(honest(model)) }),
   )
   if (alone) return alone.name
 
@@ -123,13 +122,13 @@ function lenderOf(claimed: GpuModel, own: Held, question: UnshownQuestion): stri
   const soldFor = ({ held }: Held) => likeOwn(claimed, held) ?? smallestFor(question.claimed, held) ?? claimed
   const box = [own, ...others]
   const seconds = Math.max(...box.map(secondsOf))
-  const sold = fewerFor([claimed, ...others.map(soldFor)].map((model) => honestOf(model).held))
+  const sold = fewerFor([claimed, ...others.map(soldFor)].map(({ memoryBytes }) => idleFill(memoryBytes)))
   for (const [i, { cards, devices, least, most }] of fewerFor(box.map(({ held }) => held)).entries()) {
     const few = models.find(
       (model) =>
         cards * model.memoryBytes < most &&
         reaches(cards, model, { held: least, seconds }) &&
-        !reaches(cards, model, { held: sold[i]!.least, seconds: honest.seconds }),
+        !reaches(cards, model, { held: sold[i]!.least, seconds: longest(idle) }),
     )
     if (few) return `${few.name} (${cards} for ${devices} devices)`
   }
