@@ -59,7 +59,8 @@ function boxOf(device) {
       const [input, output] = [new PassThrough(), new PassThrough()]
       const inventory = { program: 'bench', devices: [{ ...device.facts, precisions: ['int8'] }], host: {} }
       const write = async (bytes) => void output.write(bytes)
-      const ended = serveProver({ devices: [device], signer, inventory, input, write }, signal).then(() => {
+      const open = async () => ({ devices: [device], inventory })
+      const ended = serveProver({ signer, open, input, write }, signal).then(() => {
         output.end()
         return { code: 0, lost: false, said: '' }
       })

@@ -28,5 +28,6 @@ const write = async (bytes) => {
   if (!process.stdout.write(bytes)) await once(process.stdout, 'drain')
 }
 const signer = nativeSigner(new Uint8Array(32).fill(7))
-await serveProver({ devices, signer, inventory, input: process.stdin, write }, new AbortController().signal)
+const open = async () => ({ devices, inventory })
+await serveProver({ signer, open, input: process.stdin, write }, new AbortController().signal)
 process.exit()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { faultAnswer } from '../apps/prover/deviceFault.ts'
 import { inventoryOf } from '../apps/prover/inventoryOf.ts'
-import { serveProver } from '../apps/prover/serveProver.ts'
+import { type Offer, serveProver } from '../apps/prover/serveProver.ts'
 import { devicesAsOne } from '../apps/work/devicesAsOne.ts'
 import { serveWork } from '../apps/work/serveWork.ts'
 import { encodeFrame } from '../core/wire/frames.ts'
@@ -15,6 +15,7 @@ import { openHostLanes } from '../drivers/host/openHostLanes.ts'
 import { loadSigner } from '../drivers/system/loadSigner.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { dataFolder } from '../drivers/system/xdgFolders.ts'
+import type { Device } from '../ports/device.ts'
 import { EXIT } from './exitCodes.ts'
 import { programName } from './version.ts'
 
@@ -48,28 +49,39 @@ async function work(): Promise<void> {
   await device.close()
 }
 
-async function serve(): Promise<void> {
-  if (process.argv.includes('--work')) return await work()
+const measures = process.argv.includes('--measure-host')
+
+async function openOffer(devices: Device[], signal: AbortSignal): Promise<Offer> {
   const flag = process.argv.indexOf('--devices')
   const list = flag > 0 ? (process.argv[flag + 1] ?? 'auto') : 'auto'
   const faults: unknown[] = []
   const absent: unknown[] = []
-  const devices = await openDevices(
+  const opened = await openDevices(
     list,
     (fault) => faults.push(fault),
     undefined,
     (why) => absent.push(why),
   )
+  devices.push(...opened)
+  const facts = devices.map((device) => device.facts)
+  const measured = measures ? await measureHost({ ...HOST_BUDGET, diskFolder: tmpdir() }, signal) : {}
+  const leftOut = list === 'auto' ? {} : await describeLeftOut(facts)
+  const host = { ...readHost(), ...(await describeDevices(facts)), ...leftOut, ...measured }
+  return { devices, inventory: inventoryOf({ program: programName, devices: facts, host, faults, absent }) }
+}
+
+async function serve(): Promise<void> {
+  if (process.argv.includes('--work')) return await work()
+  const devices: Device[] = []
+  const open = (signal: AbortSignal) =>
+    openOffer(devices, signal).catch((error: unknown) => {
+      process.exitCode = EXIT.fault
+      throw error
+    })
   try {
     const signer = loadSigner(dataFolder(process.env), 'prover', systemRandomness)
-    const facts = devices.map((device) => device.facts)
-    const measure = process.argv.includes('--measure-host')
-    const measured = measure ? await measureHost({ ...HOST_BUDGET, diskFolder: tmpdir() }, interrupted.signal) : {}
-    const leftOut = list === 'auto' ? {} : await describeLeftOut(facts)
-    const host = { ...readHost(), ...(await describeDevices(facts)), ...leftOut, ...measured }
-    const inventory = inventoryOf({ program: programName, devices: facts, host, faults, absent })
-    const lanes = measure ? { host: openHostLanes(tmpdir()) } : {}
-    const deps = { devices, signer, inventory, askProcessor, input: process.stdin, write, ...lanes }
+    const lanes = measures ? { host: openHostLanes(tmpdir()) } : {}
+    const deps = { signer, open, askProcessor, input: process.stdin, write, ...lanes }
     await serveProver(deps, interrupted.signal)
   } finally {
     await Promise.all(devices.map((device) => device.close()))

@@ -35,7 +35,7 @@ const inventoryOf =
     tampered(honestProgram({ devices: honestDevices(kit) }), {
       onAnswer: (answer, line) =>
         line.answer(
-          answer.type === 'welcome' ? { ...answer, inventory: typeof json === 'string' ? text(json) : json } : answer,
+          answer.type === 'inventory' ? { ...answer, inventory: typeof json === 'string' ? text(json) : json } : answer,
         ),
     })
 
@@ -50,7 +50,7 @@ const PICKLE = text("cos\nsystem\n(S'touch pwned'\ntR.")
 
 const half = (bytes: Uint8Array): Uint8Array => bytes.subarray(0, bytes.length >> 1)
 const root = encodeFrame({ type: 'root', part: 0, device: 0, index: 0, root: new Uint8Array(32) })
-const welcome = encodeFrame({ type: 'welcome', key: testSigner(7).publicKey, inventory: text(device('')) })
+const welcome = encodeFrame({ type: 'welcome', key: testSigner(7).publicKey })
 
 const inventories: readonly (readonly [name: string, json: string | Uint8Array])[] = [
   ['code in data', PICKLE],

@@ -83,7 +83,7 @@ function swapsDevices(kit: CheatKit): ProverProgram {
 
 /** Nothing but claims: no root, no opening, eight rows of timings. */
 const onlyTimings = onAnswers(async (answer, line) => {
-  if (answer.type === 'welcome' || answer.type === 'pong' || answer.type === 'ready') return await line.answer(answer)
+  if (['welcome', 'inventory', 'pong', 'ready'].includes(answer.type)) return await line.answer(answer)
   if (!isRoot(answer, 0)) return
   const row = new TextEncoder().encode(JSON.stringify({ matmulMs: 0.01, memoryGb: 80 }))
   for (let device = 0; device < 8; device++) await line.answer({ type: 'telemetry', device, sample: row })

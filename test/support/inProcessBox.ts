@@ -25,6 +25,7 @@ export interface HonestOptions {
   readonly inventory?: Partial<OwnInventory>
   readonly host?: HostLanes
   readonly askProcessor?: AskProcessor
+  readonly onOpen?: () => void
 }
 
 const inventoryOf = (devices: readonly Device[]): OwnInventory => ({
@@ -35,8 +36,12 @@ const inventoryOf = (devices: readonly Device[]): OwnInventory => ({
 
 /** Our own prover with the given devices; with cheating devices it is the cheater's only change. */
 export function honestProgram(options: HonestOptions): ProverProgram {
-  const { devices, signer = testSigner(7), inventory = {}, ...rest } = options
-  const deps = { ...rest, devices, signer, inventory: { ...inventoryOf(devices), ...inventory } }
+  const { devices, signer = testSigner(7), inventory = {}, onOpen = () => {}, ...rest } = options
+  const open = async () => {
+    onOpen()
+    return { devices, inventory: { ...inventoryOf(devices), ...inventory } }
+  }
+  const deps = { ...rest, signer, open }
   return ({ input, write }, signal) => serveProver({ ...deps, input, write }, signal)
 }
 

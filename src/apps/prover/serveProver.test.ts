@@ -39,6 +39,7 @@ const S = new Uint8Array(32).fill(3)
 const challenge: Order = { type: 'challenge', bytes: encodeChallenge(challengeFor(signer.publicKey)) }
 const WHOLE: readonly Order[] = [
   { type: 'hello' },
+  { type: 'list' },
   { type: 'ping', token: new Uint8Array(8) },
   challenge,
   { type: 'start', part: 0, s: S },
@@ -53,13 +54,27 @@ const WHOLE: readonly Order[] = [
 async function answersTo(orders: readonly (Order | Uint8Array)[]): Promise<{ answers: Answer[]; device: Spy }> {
   const input = new BytePipe()
   const device = new Spy()
-  const decoder = new FrameDecoder(['welcome', 'pong', 'ready', 'root', 'opened', 'result', 'telemetry', 'fault'])
+  const decoder = new FrameDecoder([
+    'welcome',
+    'inventory',
+    'pong',
+    'ready',
+    'root',
+    'opened',
+    'result',
+    'telemetry',
+    'fault',
+  ])
   const answers: Answer[] = []
   const write = async (bytes: Uint8Array) => {
     for (const answer of decoder.push(bytes)) answers.push(answer as Answer)
   }
   const inventory = { program: 'test', devices: [{ ...device.facts, precisions: [] }], host: {} }
-  const serving = serveProver({ devices: [device], signer, inventory, input, write }, new AbortController().signal)
+  const open = async () => {
+    device.opened++
+    return { devices: [device], inventory }
+  }
+  const serving = serveProver({ signer, open, input, write }, new AbortController().signal)
   for (const order of orders) {
     await input.write(order instanceof Uint8Array ? order : encodeFrame(order))
     await settled()
@@ -73,6 +88,7 @@ async function answersTo(orders: readonly (Order | Uint8Array)[]): Promise<{ ans
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 class Spy extends ReferenceDevice {
+  opened = 0
   released = 0
   override async release(): Promise<void> {
     this.released++
@@ -87,7 +103,7 @@ const faultOf = (answers: readonly Answer[]) =>
 describe('the prover', () => {
   test('answers a whole run in order, signs it, and gives its memory back', async () => {
     const { answers, device } = await answersTo(WHOLE)
-    expect(types(answers)).toBe('welcome pong ready root root opened root root root root opened result')
+    expect(types(answers)).toBe('welcome inventory pong ready root root opened root root root root opened result')
     const ready = answers.find((answer) => answer.type === 'ready')!
     expect(checkSignature(ready.signature, readyMessage(challengeFor(signer.publicKey)), signer.publicKey)).toBe(true)
     expect(device.released).toBeGreaterThan(0)
@@ -95,20 +111,29 @@ describe('the prover', () => {
 
   test('attack 33: a challenge for another key is refused before any work', async () => {
     const foreign = { type: 'challenge', bytes: encodeChallenge(challengeFor(testSigner(9).publicKey)) } as const
-    const { answers } = await answersTo([foreign, ...WHOLE.slice(3)])
+    const { answers } = await answersTo([foreign, ...WHOLE.slice(4)])
     expect(types(answers)).toBe('fault')
     expect(faultOf(answers)).toBe('NOT_MY_KEY')
   })
 
+  test('attack 470: no device is opened before the validator asks for them, and then once', async () => {
+    const told = await answersTo([WHOLE[0]!, { type: 'ping', token: new Uint8Array(8) }])
+    expect([types(told.answers), told.device.opened]).toEqual(['welcome pong', 0])
+    const early = await answersTo([WHOLE[0]!, challenge])
+    expect([faultOf(early.answers), early.device.opened]).toEqual(['WRONG_ORDER', 0])
+    const asked = await answersTo([WHOLE[0]!, { type: 'list' }, WHOLE[0]!, { type: 'list' }])
+    expect([types(asked.answers), asked.device.opened]).toEqual(['welcome inventory welcome inventory', 1])
+  })
+
   test('a nonce that was not promised opens nothing', async () => {
-    const { answers } = await answersTo([...WHOLE.slice(0, 4), { type: 'reveal', part: 0, nonce: nonce(5) }])
+    const { answers } = await answersTo([...WHOLE.slice(0, 5), { type: 'reveal', part: 0, nonce: nonce(5) }])
     expect(faultOf(answers)).toBe('WRONG_ORDER')
     expect(types(answers)).not.toContain('opened')
   })
 
   test('more devices than there are is refused', async () => {
     const bytes = encodeChallenge(challengeFor(signer.publicKey, 2))
-    expect(faultOf((await answersTo([{ type: 'challenge', bytes }])).answers)).toBe('WRONG_ORDER')
+    expect(faultOf((await answersTo([{ type: 'list' }, { type: 'challenge', bytes }])).answers)).toBe('WRONG_ORDER')
   })
 
   test('property: orders in any other order end in one fault, and no nonce is ever answered before the roots', async () => {
@@ -119,7 +144,8 @@ describe('the prover', () => {
         const faults = answers.filter(({ type }) => type === 'fault').length
         expect(faults).toBeLessThanOrEqual(1)
         if (faults === 1) expect(answers.at(-1)!.type).toBe('fault')
-        expect(device.released).toBeGreaterThan(0)
+        expect(device.opened).toBe(answers.some(({ type }) => type === 'inventory') ? 1 : 0)
+        expect(device.released).toBeGreaterThanOrEqual(device.opened)
         for (const [at, answer] of answers.entries())
           if (answer.type === 'opened') {
             const before = answers.slice(0, at)

@@ -11,10 +11,16 @@ import { type AskProcessor, ChallengeRun, prepareDevices, wrongOrder } from './c
 import { DeviceFault, faultAnswer } from './deviceFault.ts'
 import { sampleTelemetry } from './sampleTelemetry.ts'
 
-interface ProverDeps {
+/** The devices of the box, and what it says of itself. */
+export interface Offer {
   readonly devices: readonly Device[]
-  readonly signer: Signer
   readonly inventory: OwnInventory
+}
+
+interface ProverDeps {
+  readonly signer: Signer
+  /** Asked once, and only by a validator that knows the key: who gave up there must hold no device (attack 470). */
+  open(signal: AbortSignal): Promise<Offer>
   /** Left out where nothing but the devices is to be measured. */
   readonly host?: HostLanes
   /** Left out where nobody vouches for the machine around the devices. */
@@ -33,17 +39,19 @@ export async function serveProver(deps: ProverDeps, signal: AbortSignal): Promis
   const either = AbortSignal.any([signal, gone.signal])
   const send = (answer: Answer) => deps.write(encodeFrame(answer))
   let run: ChallengeRun | null = null
-  const indexOf = (device: Device): number => served.devices.indexOf(device)
-  let served: Served = { ...deps, devices: deps.devices.map((device) => sampleTelemetry(device, indexOf, send)) }
+  const served = new ServedDevices(deps, send)
   try {
     for await (const order of ordersOf(deps.input, hostOrders(deps.host ?? null, send, either), gone)) {
       try {
-        run = await obey(order, run, { ...deps, ...served }, send, either)
+        if (order.type === 'list') {
+          const { inventory } = await served.offer(either)
+          await send({ type: 'inventory', inventory: encodeInventory(inventory) })
+        } else run = await obey(order, run, { ...deps, devices: served.devices }, send, either)
       } catch (error) {
         if (either.aborted || !(error instanceof DeviceFault) || served.devices.length === 1) throw error
         await send(faultAnswer(error))
         await releaseAll(served.devices)
-        served = without(served, error.device)
+        served.lose(error.device)
         run = null
       }
       if (either.aborted) return
@@ -51,17 +59,46 @@ export async function serveProver(deps: ProverDeps, signal: AbortSignal): Promis
   } catch (error) {
     if (!either.aborted) await send(faultAnswer(error))
   } finally {
-    await releaseAll(deps.devices)
+    await releaseAll(served.opened)
     await deps.host?.close()
   }
 }
 
-type Served = Pick<ProverDeps, 'devices' | 'inventory'>
+/** The devices, opened when the validator asks which there are, and those that are left of them. */
+class ServedDevices {
+  /** Those that are lost too. */
+  opened: readonly Device[] = []
+  #offer: Offer | null = null
+  readonly #deps: Pick<ProverDeps, 'open'>
+  readonly #send: (answer: Answer) => Promise<void>
 
-function without({ devices, inventory }: Served, lost: Device): Served {
-  const at = devices.indexOf(lost)
-  const others = <T>(list: readonly T[]) => list.filter((_, index) => index !== at)
-  return { devices: others(devices), inventory: { ...inventory, devices: others(inventory.devices) } }
+  constructor(deps: Pick<ProverDeps, 'open'>, send: (answer: Answer) => Promise<void>) {
+    this.#deps = deps
+    this.#send = send
+  }
+
+  get devices(): readonly Device[] {
+    return this.#offer?.devices ?? []
+  }
+
+  async offer(signal: AbortSignal): Promise<Offer> {
+    this.#offer ??= await this.#open(signal)
+    return this.#offer
+  }
+
+  async #open(signal: AbortSignal): Promise<Offer> {
+    const { devices, inventory } = await this.#deps.open(signal)
+    this.opened = devices
+    const indexOf = (device: Device): number => this.devices.indexOf(device)
+    return { inventory, devices: devices.map((device) => sampleTelemetry(device, indexOf, this.#send)) }
+  }
+
+  lose(lost: Device): void {
+    const { devices, inventory } = this.#offer!
+    const at = devices.indexOf(lost)
+    const others = <T>(list: readonly T[]) => list.filter((_, index) => index !== at)
+    this.#offer = { devices: others(devices), inventory: { ...inventory, devices: others(inventory.devices) } }
+  }
 }
 
 /** A card that is lost has nothing to give back, and must not keep the others from it. */
@@ -72,15 +109,17 @@ const nobody: AskProcessor = async () => null
 /** What is answered in turn; host orders go their own way. */
 type TurnOrder = Exclude<Order, HostOrder>
 
+type Obeying = Pick<ProverDeps, 'signer' | 'askProcessor'> & Pick<Offer, 'devices'>
+
 async function obey(
-  order: TurnOrder,
+  order: Exclude<TurnOrder, { type: 'list' }>,
   run: ChallengeRun | null,
-  deps: ProverDeps,
+  deps: Obeying,
   send: (answer: Answer) => Promise<void>,
   signal: AbortSignal,
 ): Promise<ChallengeRun | null> {
   if (order.type === 'hello') {
-    await send({ type: 'welcome', key: deps.signer.publicKey, inventory: encodeInventory(deps.inventory) })
+    await send({ type: 'welcome', key: deps.signer.publicKey })
     return run
   }
   if (order.type === 'ping') {

@@ -117,23 +117,23 @@ describe('a card that fails', () => {
   })
 
   test('and is offered again is believed nothing', async () => {
-    const welcomes: Answer[] = []
+    const offers: Answer[] = []
     const program = tampered(honestProgram({ devices: cards('never', 'first root') }), {
       onAnswer: async (answer, line) => {
-        if (answer.type === 'welcome') welcomes.push(answer)
-        await line.answer(answer.type === 'welcome' ? welcomes[0]! : answer)
+        if (answer.type === 'inventory') offers.push(answer)
+        await line.answer(answer.type === 'inventory' ? offers[0]! : answer)
       },
     })
     expect(await outcomeOf(verify(program))).toBe('REFUSED')
-    expect(welcomes).toHaveLength(2)
+    expect(offers).toHaveLength(2)
   })
 
   test('attack 66: and leaves others that say less of themselves than before is believed nothing', async () => {
     for (const change of [{ precisions: ['int8' as const] }, { freeBytes: 1 }, { name: 'another card' }]) {
-      let welcomes = 0
+      let offers = 0
       const program = tampered(honestProgram({ devices: cards('never', 'first root', 'never') }), {
         onAnswer: async (answer, line) => {
-          if (answer.type !== 'welcome' || ++welcomes === 1) return await line.answer(answer)
+          if (answer.type !== 'inventory' || ++offers === 1) return await line.answer(answer)
           await line.answer({ ...answer, inventory: withEach(answer.inventory, change) })
         },
       })
@@ -161,12 +161,12 @@ describe('a card that fails', () => {
 
   test('attack 61: and then goes without a word, or offers nothing, is rejected likewise', async () => {
     for (const second of ['silence', 'no precision']) {
-      let welcomes = 0
+      let offers = 0
       const program = tampered(honestProgram({ devices: cards('never', 'second part', 'never') }), {
         onAnswer: async (answer, line) => {
-          if (answer.type === 'welcome' && ++welcomes === 2 && second === 'no precision')
+          if (answer.type === 'inventory' && ++offers === 2 && second === 'no precision')
             await line.answer({ ...answer, inventory: withEach(answer.inventory, { precisions: [] }) })
-          else if (answer.type === 'ready' && welcomes === 2) line.hangUp()
+          else if (answer.type === 'ready' && offers === 2) line.hangUp()
           else await line.answer(answer)
         },
       })

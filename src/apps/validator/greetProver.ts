@@ -32,12 +32,22 @@ export interface Greeting {
 /** The round trip as a certificate tells it. */
 export const roundTripUs = ({ roundTripSeconds }: Greeting): number => Math.round(1e6 * roundTripSeconds)
 
-/** Says hello, hears the prover's key and inventory, and measures the round trip. */
-export async function greetProver(line: Line): Promise<Greeting> {
-  const { session, clock, randomness } = line
+/** Says hello, hears the prover's key, and its inventory once `takeKey` has no objection; measures the round trip. */
+export async function greetProver(
+  line: Line,
+  takeKey: (key: Uint8Array) => Promise<void> | undefined = async () => {},
+): Promise<Greeting> {
+  const { session } = line
   await session.send({ type: 'hello' })
-  const welcome = await expectBeforeStart(line, 'welcome')
-  const inventory = readInventory(welcome.inventory)
+  const { key: proverKey } = await expectBeforeStart(line, 'welcome')
+  await takeKey(proverKey)
+  await session.send({ type: 'list' })
+  const { inventory } = await expectBeforeStart(line, 'inventory')
+  return { proverKey, inventory: readInventory(inventory), roundTripSeconds: await measureRoundTrip(line) }
+}
+
+async function measureRoundTrip(line: Line): Promise<number> {
+  const { session, clock, randomness } = line
   let shortest = Number.POSITIVE_INFINITY
   for (let i = 0; i < 3; i++) {
     const token = randomness.bytes(8)
@@ -45,7 +55,7 @@ export async function greetProver(line: Line): Promise<Greeting> {
     const pong = await expectBeforeStart(line, 'pong')
     if (equalBytes(pong.token, token)) shortest = Math.min(shortest, (clock.monotonicUs() - sentUs) / 1e6)
   }
-  return { proverKey: welcome.key, inventory, roundTripSeconds: Math.min(shortest, 10) }
+  return Math.min(shortest, 10)
 }
 
 /** What is left of the box, or null: the prover has gone, has become another, or has not become smaller. */
@@ -115,8 +125,9 @@ export const saidIn = (error: TouchstoneError): ProverFault | null =>
 function endedEarly(end: ProverEnd | null, expected: string): TouchstoneError {
   // Nobody can tell a box that cut the line from a network that did.
   if (end?.lost) return fault('BOX_CONNECTION_LOST', { expected })
-  // Before its first word it is the release that does not run, there or nowhere.
-  const code = expected === 'welcome' ? 'PROVER_DID_NOT_START' : 'PROVER_NOT_READY'
+  // Before it has said what there is, it is the release that does not run, there or nowhere.
+  const hasStarted = expected !== 'welcome' && expected !== 'inventory'
+  const code = hasStarted ? 'PROVER_NOT_READY' : 'PROVER_DID_NOT_START'
   return notReady(code, `ended${howItEnded(end?.code ?? null)}`, expected, end?.said)
 }
 

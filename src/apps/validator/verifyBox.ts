@@ -58,7 +58,7 @@ export interface VerifyDeps extends OwnTimes {
   /** Which devices `connect` has the prover open, where not all that it finds: the certificate says so. */
   readonly askedDevices?: string | null
   onStep?(step: Step): void
-  /** Asked when the prover names its key, and again when it has signed with it; throws where the key is another box's. */
+  /** Asked when the prover names its key, before it opens a device, and again when it has signed with it; throws where the key is another box's. */
   takeKey?(key: Uint8Array, isSigned: boolean): Promise<void>
   /** Awaited right before the clock of every phase of the run itself; calibrations do not ask. */
   beforeStart?(moment: Moment): Promise<void>
@@ -128,10 +128,9 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
     const session = new ProverSession(await box.start(signal), clock)
     try {
       const line = { session, clock, randomness, signal }
-      const greeting = await greetProver(line)
-      const { inventory, roundTripSeconds, proverKey } = greeting
+      const greeting = await greetProver(line, (key) => deps.takeKey?.(key, false))
+      const { inventory, roundTripSeconds } = greeting
       onStep?.({ step: 'detected', inventory, roundTripSeconds })
-      await deps.takeKey?.(proverKey, false)
       const host = deps.walkChecker ? new HostParts({ ...line, checker: deps.walkChecker, host: inventory.host }) : null
       await host?.prepare()
       const watching = (step: Step) => {

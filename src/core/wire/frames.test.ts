@@ -24,6 +24,7 @@ const messages: { readonly [T in MessageType]: fc.Arbitrary<Extract<Message, { t
   reveal: fc.record({ type: fc.constant('reveal'), part: u32, nonce: bytes(32) }),
   finish: fc.constant({ type: 'finish' }),
   attest: fc.constant({ type: 'attest' }),
+  list: fc.constant({ type: 'list' }),
   attested: fc.record({ type: fc.constant('attested'), bundle: upTo(300) }),
   store: fc.record({
     type: fc.constant('store'),
@@ -43,7 +44,8 @@ const messages: { readonly [T in MessageType]: fc.Arbitrary<Extract<Message, { t
     ),
   }),
   unable: fc.record({ type: fc.constant('unable'), code, text: plain }),
-  welcome: fc.record({ type: fc.constant('welcome'), key: bytes(32), inventory: upTo(300) }),
+  welcome: fc.record({ type: fc.constant('welcome'), key: bytes(32) }),
+  inventory: fc.record({ type: fc.constant('inventory'), inventory: upTo(300) }),
   pong: fc.record({ type: fc.constant('pong'), token: bytes(8) }),
   ready: fc.record({ type: fc.constant('ready'), signature: bytes(64) }),
   root: fc.record({ type: fc.constant('root'), part: u32, device: u32, index: u32, root: bytes(32) }),
@@ -147,7 +149,8 @@ describe('frames', () => {
   })
 
   test('property: a body with one byte more or less is refused where the length is fixed', () => {
-    const fixed = ['hello', 'ping', 'start', 'passes', 'reveal', 'finish', 'pong', 'ready', 'root', 'result'] as const
+    const orders = ['hello', 'list', 'ping', 'start', 'passes', 'reveal', 'finish'] as const
+    const fixed = [...orders, 'welcome', 'pong', 'ready', 'root', 'result'] as const
     fc.assert(
       fc.property(fc.oneof(...fixed.map((type) => messages[type])), fc.boolean(), (one, more) => {
         const body = encodeFrame(one).subarray(5)

@@ -176,6 +176,8 @@ const ALL_ORDERS = {
   finish: message(7, {}),
   /** §9: only where every device says that it attests, so that a prover without it is never asked. */
   attest: message(11, {}),
+  /** Which devices there are: nothing is opened before it, so whoever gives up after the welcome costs them nothing. */
+  list: message(12, {}),
   ...HOST_ORDERS,
 }
 
@@ -188,7 +190,7 @@ const HOST_ANSWERS = {
 }
 
 const ALL_ANSWERS = {
-  welcome: versioned(message(65, { key: bytes(KEY_BYTES), inventory: rest(65_536) })),
+  welcome: versioned(message(65, { key: bytes(KEY_BYTES) })),
   pong: message(66, { token: bytes(8) }),
   ready: message(67, { signature: bytes(SIGNATURE_BYTES) }),
   root: message(68, { part: u32, device: u32, index: u32, root: bytes(32) }),
@@ -199,6 +201,7 @@ const ALL_ANSWERS = {
   fault: fault(72),
   /** Empty where a device could not. */
   attested: message(76, { bundle: rest(MOST_EVIDENCE_BYTES) }),
+  inventory: message(77, { inventory: rest(65_536) }),
   ...HOST_ANSWERS,
 }
 

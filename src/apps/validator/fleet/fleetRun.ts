@@ -118,7 +118,7 @@ export class FleetRun {
     // Not the time of the box.
     this.#onStep({ step: 'check' })
     const other = await this.#fleet.keyHolder(this.job, key, isSigned)
-    this.#onStep({ step: 'calibrate' })
+    this.#onStep({ step: isSigned ? 'calibrate' : 'detect' })
     if (other === null) return
     this.#fleet.log.warn('a box has the prover key of another', { box: this.job.boxId, other })
     throw fault('KEY_OF_ANOTHER_BOX', { other })

@@ -8,11 +8,13 @@ import type { VirtualClock } from '../../../../test/support/virtualClock.ts'
 function machine() {
   const signer = freshSigner()
   let card: Card | null = null
+  let opened = 0
   return {
     signer,
+    opened: () => opened,
     program: (clock: VirtualClock) => {
       card ??= new Card(clock)
-      return ownMachine({ signer, devices: [cardOn(card)] })
+      return ownMachine({ signer, devices: [cardOn(card)], onOpen: () => opened++ })
     },
   }
 }
@@ -39,6 +41,8 @@ describe('attack 463: a box that only forwards to the machine of another box', (
     expect(results('relay').length).toBeGreaterThan(2)
     expect(new Set(outcomes(results('relay')))).toEqual(new Set(['KEY_OF_ANOTHER_BOX']))
     expect(results('relay').every(({ box }) => box.failed && box.score === 0)).toBe(true)
+    // Attack 470: nor is a device opened for it.
+    expect(victim.opened()).toBe(results('victim').length)
   })
 
   test('from the first window on: one of both is paid for the machine, and that all of it', async () => {
