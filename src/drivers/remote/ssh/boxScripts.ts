@@ -5,13 +5,14 @@
 
 /**
  * Holds a folder for as long as its standard input stays open, and kills what was started in it. Because it sees the end
- * of its input whichever way we go (closed, cut, killed), the box is clean even after a crash of ours.
- * Arguments: marker, name of the folder, "keep" or "remove". Prints facts between two marker lines.
+ * of its input whichever way we go (closed, cut, killed), the box is clean even after a crash of ours. Somebody between us
+ * could keep the connection open without us (attack 470), so it ends after a silence of ours too, and hangs up.
+ * Arguments: marker, name of the folder, "keep" or "remove", seconds of silence. Prints facts between two marker lines.
  */
 export const HOLD_WORKSPACE = `
 umask 077
-marker=$1 name=$2 keep=$3
-work=
+marker=$1 name=$2 keep=$3 silence=$4
+work= watcher= silent=
 for parent in "$HOME" "\${TMPDIR:-/tmp}"; do
   [ -n "$parent" ] || continue
   if [ "$keep" = keep ]; then
@@ -40,23 +41,54 @@ groups() {
     [ "$1" = KILL ] && rm -f "$file"
   done
 }
+# A shell cannot read for a while only: another process sleeps, and is woken by every line that came.
+watch() {
+  exec >/dev/null 2>&1
+  trap 'kill "$!"' USR1
+  trap 'kill "$!"; exit' TERM
+  code=255
+  while [ "$code" -gt 128 ]; do
+    sleep "$silence" &
+    wait "$!"
+    code=$?
+  done
+  [ "$code" = 0 ] && kill -USR2 "$$"
+}
+# The first process above that is not of this command is the connection's own.
+hang_up() {
+  at=$$
+  while grep -q "$marker" "/proc/$at/cmdline"; do
+    read -r line < "/proc/$at/stat" || return
+    set -- \${line##*) }
+    at=$2
+  done 2>/dev/null
+  read -r program < "/proc/$at/comm" || return
+  case $program in sshd*) kill "$at" ;; esac
+}
 clean() {
-  trap '' HUP INT TERM PIPE
+  trap '' HUP INT TERM PIPE USR2
   trap - EXIT
+  kill "$watcher" 2>/dev/null
   groups TERM
   for file in "$work"/group-*; do [ -f "$file" ] && sleep 1; break; done
   groups KILL
   cd /
   rm -rf "$work"
+  [ -z "$silent" ] || hang_up
   exit 0
 }
+# Before the traps: one that was just born would lose the signal that ends it in those of its parent.
+watch &
+watcher=$!
 trap clean EXIT
 trap clean HUP INT TERM PIPE
+trap 'silent=yes; clean' USR2
 find "$base" -maxdepth 1 -type d -name '.touchstone-run-*' -mmin +1440 -exec rm -rf {} + 2>/dev/null
 printf 'base %s\\nwork %s\\nmachine %s\\nnode %s\\n' "$base" "$work" "$(uname -m)" "$(node --version 2>/dev/null | head -n 1)"
 df -Pk "$work" 2>/dev/null | { read -r head; read -r disk size used free rest; printf 'freeKiB %s\\n' "$free"; }
 printf '%s end\\n' "$marker"
 while read -r order; do
+  kill -USR1 "$watcher" 2>/dev/null
   case $order in
     term) groups TERM ;;
     kill) groups KILL ;;

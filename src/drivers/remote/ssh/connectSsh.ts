@@ -8,14 +8,14 @@ import { installRelease } from './installRelease.ts'
 import { parseSshAddress } from './sshAddress.ts'
 import { startProver } from './sshProver.ts'
 import { openSession, type SessionOptions, type SshSession } from './sshSession.ts'
-import { openWorkspace, type Workspace } from './workspace.ts'
+import { openWorkspace, type Workspace, type WorkspaceRules } from './workspace.ts'
 
 export interface ReleaseFlavour extends Pick<ProverRelease, 'machine' | 'carriesNode'> {
   /** Where it lies, or how it is made once a box needs it. */
   readonly directory: string | (() => Promise<string>)
 }
 
-export interface SshBoxOptions extends SessionOptions {
+export interface SshBoxOptions extends SessionOptions, Pick<WorkspaceRules, 'silenceSeconds'> {
   /** Tried in order: the first that this box can run. */
   readonly flavours: readonly ReleaseFlavour[]
   /** Leave the release on the box for the next run. */
@@ -65,7 +65,7 @@ class SshBox implements RemoteBox {
   async install(signal: AbortSignal): Promise<void> {
     if (this.#installed !== null) return
     const { keep, flavours, onUpload = () => {} } = this.#options
-    this.#workspace ??= await openWorkspace(this.#session, keep, signal)
+    this.#workspace ??= await openWorkspace(this.#session, this.#options, signal)
     const flavour = chooseFlavour(flavours, this.#workspace)
     if (flavour === null)
       throw fault('NO_PROVER_FOR_BOX', {

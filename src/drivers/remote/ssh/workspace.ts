@@ -11,8 +11,24 @@ export type Workspace = ReturnType<typeof workspaceOf>
 
 const CLOSE_LIMIT_MS = 10_000
 
-export async function openWorkspace(session: SshSession, keep: boolean, signal: AbortSignal): Promise<Workspace> {
-  const args = [`.touchstone-run-${randomBytes(8).toString('hex')}`, keep ? 'keep' : 'remove']
+/** After so long without a word of ours the box lets go of us: longer than a line lasts that is called lost here. */
+const SILENCE_S = 180
+/** Words of ours in that time, whatever else is done or waited for: one that is late is not yet a silence. */
+const SIGNS_IN_SILENCE = 6
+
+export interface WorkspaceRules {
+  readonly keep: boolean
+  /** For tests, where minutes are too long. */
+  readonly silenceSeconds?: number | undefined
+}
+
+export async function openWorkspace(
+  session: SshSession,
+  { keep, silenceSeconds = SILENCE_S }: WorkspaceRules,
+  signal: AbortSignal,
+): Promise<Workspace> {
+  const name = `.touchstone-run-${randomBytes(8).toString('hex')}`
+  const args = [name, keep ? 'keep' : 'remove', String(silenceSeconds)]
   const asked = { script: HOLD_WORKSPACE, args, during: 'making a folder there', printsFacts: true }
   const { channel, facts } = await startScript(session, asked, signal)
   try {
@@ -23,11 +39,19 @@ export async function openWorkspace(session: SshSession, keep: boolean, signal: 
         address: session.address,
         tried: 'the home directory and the folder for temporary files',
       })
+    giveSigns(session, channel, (1000 * silenceSeconds) / SIGNS_IN_SILENCE)
     return workspaceOf(session, channel, place)
   } catch (error) {
     channel.close()
     throw error
   }
+}
+
+function giveSigns(session: SshSession, channel: ClientChannel, everyMs: number): void {
+  const timer = setInterval(() => void (channel.writable && channel.write('here\n')), everyMs)
+  const stop = () => clearInterval(timer)
+  channel.once('close', stop)
+  void session.gone.then(stop)
 }
 
 export const parseFacts = (text: string): ReadonlyMap<string, string> =>
