@@ -108,8 +108,9 @@ class Device:
 
     def forgive(self, devices):
         """Who may have waited for another memory: its speed speaks against nothing."""
-        pairs = [sorted([self.full.held or 0, one.full.held or 0]) for one in devices]
-        if self.full.read == "together" and any(more > 1.05 * less for less, more in pairs):
+        own, several = self.full.held or 0, len(self.claimed) > 1
+        differs = [held > 1.05 * own or several and own > 1.05 * held for held in (one.full.held or 0 for one in devices)]
+        if self.full.read == "together" and any(differs):
             self.shown = self.full.but(bandwidth=None)
             self.identity = Identity(self.shown, self.catalogue)
 

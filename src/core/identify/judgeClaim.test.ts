@@ -154,6 +154,14 @@ describe('judgeClaim', () => {
       expect(judged.reasons.map(({ code }) => code)).toContain('MEMORY_TOO_SLOW')
     }
     expect(verdict('2x A100', ...together('a100-sxm4-40gb', 'rtx-4090'))).toBe('different')
+    // Attack 472: one that holds less beside it is waited for by nobody.
+    const [first, second] = together('rtx-4080', 'rtx-4080')
+    const less = {
+      ...second!,
+      memoryBytes: proven(0.94 * second!.memoryBytes!),
+      bandwidth: proven(0.94 * second!.bandwidth!),
+    }
+    expect(verdict('2x RTX 5080', first!, less)).toBe('weaker')
   })
 
   test('unproven: cards of different memory that fewer cards could have held together (attack 468)', () => {

@@ -23,7 +23,8 @@ export function judgeClaim({ claim, catalogue, rules, ...given }: ClaimQuestion)
   // What was declined makes a card less likely; it contradicts nothing, so only what was shown may speak against a claim. Nor
   // does the speed of a memory that may have waited for another.
   const shown = devices.map(({ declined: _, ...rest }) => rest)
-  const fair = shown.map((device) => (mayHaveWaited(device, shown) ? withoutBandwidth(device) : device))
+  const isOne = claim.models.length === 1
+  const fair = shown.map((device) => (mayHaveWaited(device, shown, isOne) ? withoutBandwidth(device) : device))
   const seen = fair.map((device, i) =>
     devices[i]!.declined?.length || device !== shown[i] ? identifyGpu(device, catalogue) : identities[i]!,
   )
@@ -47,13 +48,18 @@ export function judgeClaim({ claim, catalogue, rules, ...given }: ClaimQuestion)
   return { verdict, reasons }
 }
 
-/** Cards whose memories differ by more than this are read in different times, and wait for each other (attack 465). */
-const OTHER_MEMORY = 1.05
+/** Cards that hold so much more are read for longer, and the others wait for them (attack 465). */
+const MORE_MEMORY = 1.05
 
-function mayHaveWaited({ memoriesRead, memoryBytes }: MeasuredGpu, all: readonly MeasuredGpu[]): boolean {
+/** Of one claimed model more memory takes longer to read; of several an H100 PCIe is waited for by an NVL that holds more. */
+function mayHaveWaited(
+  { memoriesRead, memoryBytes }: MeasuredGpu,
+  all: readonly MeasuredGpu[],
+  isOne: boolean,
+): boolean {
   const own = memoryBytes ?? 0
-  const differs = (held: number) => Math.max(own, held) > OTHER_MEMORY * Math.min(own, held)
-  return memoriesRead === 'together' && all.some((other) => differs(other.memoryBytes ?? 0))
+  const isMore = (held: number) => held > MORE_MEMORY * own || (!isOne && own > MORE_MEMORY * held)
+  return memoriesRead === 'together' && all.some((other) => isMore(other.memoryBytes ?? 0))
 }
 
 const withoutBandwidth = ({ bandwidth: _, ...rest }: MeasuredGpu): MeasuredGpu => rest
