@@ -12,13 +12,16 @@ import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
 import { eventually } from '../support/eventually.ts'
 import { inlineChecker } from '../support/inlineChecker.ts'
 import { keyPair } from '../support/keyPair.ts'
-import { startOpenSsh, whyNoOpenSsh } from '../support/openSshServer.ts'
+import { canBeFirst, startOpenSsh, whyNoOpenSsh } from '../support/openSshServer.ts'
 import { skipWith } from '../support/skipWith.ts'
 import { testEngine } from '../support/testEngine.ts'
 import { TINY, VALIDATOR } from '../support/verifyInProcess.ts'
 
-/** Forwards bytes until it is told to hang up, and then keeps the far side: nobody there hears of it. */
-async function startHoldingForwarder(target: number) {
+/**
+ * Forwards bytes, each so much later, until it is told to hang up or its caller does, and then keeps the far side: nobody
+ * there hears of it, nor of what was said last.
+ */
+async function startHoldingForwarder(target: number, laterMs = 0) {
   const [near, far] = [new Set<Socket>(), new Set<Socket>()]
   const listener = net.createServer({ noDelay: true }, (caller) => {
     const there = net.connect({ port: target, host: '127.0.0.1', noDelay: true })
@@ -26,7 +29,10 @@ async function startHoldingForwarder(target: number) {
     far.add(there)
     there.once('close', () => far.delete(there))
     for (const socket of [caller, there]) socket.on('error', () => {})
-    caller.on('data', (chunk) => void there.write(chunk))
+    let isOver = false
+    for (const end of ['end', 'close']) caller.once(end, () => (isOver = true))
+    const pass = (chunk: Buffer) => void (isOver || there.write(chunk))
+    caller.on('data', (chunk) => (laterMs > 0 ? setTimeout(pass, laterMs, chunk) : there.write(chunk)))
     there.on('data', (chunk) => void (caller.destroyed || caller.write(chunk)))
   })
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
@@ -42,6 +48,16 @@ async function startHoldingForwarder(target: number) {
     },
   }
 }
+
+const greetingOf = (port: number): Promise<string> =>
+  new Promise((resolve) => {
+    const socket = net.connect(port, '127.0.0.1')
+    socket.once('data', (chunk) => {
+      resolve(String(chunk))
+      socket.destroy()
+    })
+    socket.once('error', (error) => resolve(String(error)))
+  })
 
 const missing = whyNoOpenSsh()
 if (missing !== null) skipWith('attack 470: what a forwarder leaves on the machine of another', missing)
@@ -126,6 +142,40 @@ describe.skipIf(missing !== null)('attack 470: a forwarder that hangs up on the 
       await forwarder.close()
     }
   })
+
+  test('attack 473: nor a login where the goodbye alone is kept back', { timeout: 30_000 }, async () => {
+    const forwarder = await startHoldingForwarder(server.directPort, 30)
+    try {
+      expect((await verifyAt(forwarder.port)).judgement.outcome).toBe('accepted')
+      await eventually(() => runningThere().length === 0 && forwarder.held() === 0)
+    } finally {
+      await forwarder.close()
+    }
+  })
+
+  test.skipIf(!canBeFirst())(
+    'attack 473: nor ends the server there that is the first process of its machine',
+    { timeout: 30_000 },
+    async () => {
+      const keys = { hostKey: host.private, authorizedKeys: user.public }
+      const contained = await startOpenSsh({ folder: join(root, 'contained'), home, ...keys, isFirst: true })
+      const forwarder = await startHoldingForwarder(contained.directPort)
+      try {
+        const verifying = Promise.allSettled([verifyAt(forwarder.port)])
+        await eventually(() => runningThere().some(isProver))
+        forwarder.hangUp()
+        await verifying
+        // The holder waits a second before it looks for the login: by then it is gone, and whoever took its place is not it.
+        await eventually(() => !runningThere().some(isProver))
+        await forwarder.close()
+        await eventually(() => runningThere().length === 0)
+        expect(await greetingOf(contained.directPort)).toMatch(/^SSH-/)
+      } finally {
+        await forwarder.close().catch(() => {})
+        await contained.close()
+      }
+    },
+  )
 
   test('and who waits longer than that for others is held', { timeout: 30_000 }, async () => {
     const beforeStart = () => systemClock.sleep(2500 * SILENCE_S, new AbortController().signal)

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import type { AddressInfo, Socket } from 'node:net'
 import net from 'node:net'
@@ -26,6 +26,8 @@ export interface OpenSshOptions {
   /** Where each account keeps its keys, instead of one file for all. */
   readonly keysPattern?: string
   readonly env?: Readonly<Record<string, string>>
+  /** As the first process of its own machine, as in many containers. */
+  readonly isFirst?: boolean
 }
 
 /** A real sshd on loopback, as the current user, with a configuration of its own; its direct port cannot be cut. */
@@ -59,7 +61,7 @@ export async function startOpenSsh(options: OpenSshOptions): Promise<TestSshServ
         '',
       ].join('\n'),
     )
-  const { port, daemon } = await startDaemon(settings)
+  const { port, daemon } = await startDaemon(settings, options.isFirst ?? false)
   const relay = await startRelay(port)
   return {
     user: userInfo().username,
@@ -70,17 +72,23 @@ export async function startOpenSsh(options: OpenSshOptions): Promise<TestSshServ
       relay.cut()
       await relay.close()
       const ended = new Promise((resolve) => daemon.once('exit', resolve))
-      daemon.kill('SIGTERM')
+      // unshare waits for its child whatever it is told, and takes it along when it is killed.
+      daemon.kill(options.isFirst ? 'SIGKILL' : 'SIGTERM')
       await ended
     },
   }
 }
 
+/** In a process namespace of its own. */
+const FIRST = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child']
+export const canBeFirst = (): boolean => spawnSync(FIRST[0]!, [...FIRST.slice(1), 'true']).status === 0
+
 /** A port that was free a moment ago may be somebody else's by now: then another one. */
-async function startDaemon(settings: (port: number) => string) {
+async function startDaemon(settings: (port: number) => string, isFirst: boolean) {
   for (let left = 3; ; left--) {
     const port = await freePort()
-    const daemon = spawn(SSHD, ['-D', '-e', '-f', settings(port)], { stdio: ['ignore', 'ignore', 'pipe'] })
+    const command = [...(isFirst ? FIRST : []), SSHD, '-D', '-e', '-f', settings(port)]
+    const daemon = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'ignore', 'pipe'] })
     let said = ''
     const isListening = await new Promise<boolean>((resolve) => {
       daemon.once('close', () => resolve(false))

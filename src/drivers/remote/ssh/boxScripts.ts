@@ -6,13 +6,13 @@
 /**
  * Holds a folder for as long as its standard input stays open, and kills what was started in it. Because it sees the end
  * of its input whichever way we go (closed, cut, killed), the box is clean even after a crash of ours. Somebody between us
- * could keep the connection open without us (attack 470), so it ends after a silence of ours too, and hangs up.
+ * could keep the connection open without us (attack 470), so it ends after a silence of ours too, and hangs up at any end.
  * Arguments: marker, name of the folder, "keep" or "remove", seconds of silence. Prints facts between two marker lines.
  */
 export const HOLD_WORKSPACE = `
 umask 077
 marker=$1 name=$2 keep=$3 silence=$4
-work= watcher= silent=
+work= watcher=
 for parent in "$HOME" "\${TMPDIR:-/tmp}"; do
   [ -n "$parent" ] || continue
   if [ "$keep" = keep ]; then
@@ -54,7 +54,7 @@ watch() {
   done
   [ "$code" = 0 ] && kill -USR2 "$$"
 }
-# The first process above that is not of this command is the connection's own.
+# The first process above that is not of this command is the connection's own, or the machine's first where that has ended.
 hang_up() {
   at=$$
   while grep -q "$marker" "/proc/$at/cmdline"; do
@@ -62,6 +62,7 @@ hang_up() {
     set -- \${line##*) }
     at=$2
   done 2>/dev/null
+  [ "$at" != 1 ] || return
   read -r program < "/proc/$at/comm" || return
   case $program in sshd*) kill "$at" ;; esac
 }
@@ -74,15 +75,14 @@ clean() {
   groups KILL
   cd /
   rm -rf "$work"
-  [ -z "$silent" ] || hang_up
+  hang_up
   exit 0
 }
 # Before the traps: one that was just born would lose the signal that ends it in those of its parent.
 watch &
 watcher=$!
 trap clean EXIT
-trap clean HUP INT TERM PIPE
-trap 'silent=yes; clean' USR2
+trap clean HUP INT TERM PIPE USR2
 find "$base" -maxdepth 1 -type d -name '.touchstone-run-*' -mmin +1440 -exec rm -rf {} + 2>/dev/null
 printf 'base %s\\nwork %s\\nmachine %s\\nnode %s\\n' "$base" "$work" "$(uname -m)" "$(node --version 2>/dev/null | head -n 1)"
 df -Pk "$work" 2>/dev/null | { read -r head; read -r disk size used free rest; printf 'freeKiB %s\\n' "$free"; }
