@@ -44,7 +44,7 @@ export async function readAll(output: AsyncIterable<Uint8Array>): Promise<Buffer
 }
 
 /** Exactly so many bytes, while the prover goes on. */
-async function readBytes({ output }: ProverProcess, count: number): Promise<Buffer> {
+export async function readBytes({ output }: ProverProcess, count: number): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let held = 0
   for await (const chunk of output) {
