@@ -285,6 +285,14 @@ describe('attack 84: an expired, revoked or lone signer, times out of reason', (
     ['two signers, the trusted one revoked', { revocations: revoked(ISSUED - DAY) }, '1 SIGNER_REVOKED'],
   ])('%s', async (_, rules, expected) => expect(await end(watched(), rules)).toBe(expected))
 
+  test.each([
+    [365, '0'],
+    [367, '4 EXPIRED'],
+    [3660, '4 EXPIRED'],
+  ])('attack 474: one of version 1, which names no end, after %i days: %s', async (days, expected) =>
+    expect(await end(asVersion1(made({ version: 1 })), { nowMs: ISSUED + days * DAY })).toBe(expected),
+  )
+
   test('a second signature is refused in version 1, and one without the validator in any', async () => {
     const text = made({ version: 1 })
     expect(await end(asVersion1(text))).toBe('0')

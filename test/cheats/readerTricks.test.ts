@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import pc from 'picocolors'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { AttestationReader } from '../../src/core/attest/attestationReader.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
@@ -6,11 +7,13 @@ import { checkCertificate, checkSummary, type ReaderRules } from '../../src/core
 import type { ReadCertificate } from '../../src/core/certificate/readCertificate.ts'
 import { readCertificate } from '../../src/core/certificate/readEvidence.ts'
 import { reportOfCheck } from '../../src/core/certificate/reportOfCheck.ts'
+import type { CheckReport } from '../../src/core/certificate/reportSchemas.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { rateCeiling } from '../../src/core/identify/expected.ts'
 import { PRECISION_NAMES } from '../../src/core/params/precision.ts'
 import type { PlannedPart } from '../../src/core/proof/partKinds.ts'
 import { answerOfCheck } from '../../src/main/check/checkAnswer.ts'
+import { checkLines } from '../../src/main/check/checkLines.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
 import { endOf, fileOf, readerRules } from '../support/problemOf.ts'
 import {
@@ -105,9 +108,12 @@ describe('attack 374: the summary of a run that its signer speaks against', () =
     [rejected, 'REJECTED', /^the run was rejected, as its signer says$/],
   ])('and says so: %#', async (summary, word, text) => {
     const checked = await checkCertificate(fileOf(summary()), readerRules(catalogue), async () => null)
-    const rest = { openings: { all: 0, checked: 0 }, newlineAdded: false, catalogue, nowMs: ISSUED }
-    const shown = { checked, ...rest, file: 'sum.json', successorOf: new Map<string, string>() }
-    expect(answerOfCheck(shown, false)).toMatchObject({ word, text: expect.stringMatching(text) })
+    const openings = { all: 0, checked: 0 }
+    const shown = { checked, openings, newlineAdded: false, file: 'sum.json', successorOf: new Map<string, string>() }
+    expect(answerOfCheck({ ...shown, ...readerRules(catalogue) }, false)).toMatchObject({
+      word,
+      text: expect.stringMatching(text),
+    })
   })
 })
 
@@ -127,6 +133,29 @@ describe('attack 105: a hollow mainnet in the clothes of version 1', () => {
     const rules = { trusted: read.signerKeys, nowMs: Date.now() }
     expect(await end(text, rules)).toBe('0')
   })
+})
+
+test('attack 475: signatures by a stranger and by a key that ended are shown as ones that count for nothing', async () => {
+  const [ended, stranger] = [testSigner(10), testSigner(11)]
+  const file = resigned(watched, () => {}, VALIDATOR, SECOND, ended, stranger)
+  const trusted = [VALIDATOR, SECOND, ended].map(({ publicKey }) => publicKey)
+  const revocations = [{ key: toHex(ended.publicKey), status: 'revoked' as const, since: '2020-01-01T00:00:00.000Z' }]
+  const rules = { ...readerRules(catalogue), trusted, revocations }
+  const checked = await checkCertificate(fileOf(file), rules, async () => null)
+  const shown = {
+    checked,
+    openings: { all: 1, checked: 1 },
+    newlineAdded: false,
+    ...rules,
+    file: '',
+    successorOf: new Map(),
+  }
+  const { established, signers, signersCounted } = reportOfCheck(shown) as CheckReport & { kind: 'certificate' }
+  expect({ established, signers: signers.length }).toEqual({ established: true, signers: 4 })
+  expect(signersCounted.toSorted()).toEqual([VALIDATOR, SECOND].map(({ publicKey }) => toHex(publicKey)).toSorted())
+  const text = checkLines(shown, { colours: pc.createColors(false), columns: 200, isVerbose: false }, []).join(' ')
+  for (const key of signers)
+    expect(new RegExp(`${key},\\s+which counts for nothing`).test(text)).toBe(!signersCounted.includes(key))
 })
 
 describe('attack 115: more cards than the reader finds, by a catalogue without the large ones', () => {
@@ -201,7 +230,7 @@ describe('attack 376: cards that fail until the rates please', () => {
     expect(await endWithFull(summaryOf(text), text)).toBe('4 DEVICE_FAILED')
     const checked = await checkCertificate(fileOf(text), readerRules(catalogue), async () => null)
     const openings = { all: 1, checked: 1 }
-    const shown = { checked, openings, catalogue, nowMs: ISSUED, newlineAdded: false }
+    const shown = { checked, openings, newlineAdded: false, ...readerRules(catalogue) }
     expect(reportOfCheck(shown)).toMatchObject({ verdict: 'not-established', established: false })
     const answer = answerOfCheck({ ...shown, file: '', successorOf: new Map() }, false)
     expect(answer).toMatchObject({ word: 'NOT ESTABLISHED', text: expect.stringContaining(`${failed} that failed`) })

@@ -19,7 +19,7 @@ import type { ReadProduct } from './productEvidence.ts'
 import type { ReadCertificate } from './readCertificate.ts'
 import { type Evidence, type Opener, openEvidence } from './readEvidence.ts'
 import type { ReadReceipt } from './receiptEvidence.ts'
-import { countSigners, isWatcher, type Revocations, type Standing, standingOf } from './signers.ts'
+import { countedKeys, countSigners, isWatcher, type Revocations, type Standing, standingOf } from './signers.ts'
 import { kindsOf, type ReadSummary, summaryProblem } from './summary.ts'
 
 /** What whoever reads a certificate brings along: none of it comes from the file. */
@@ -226,8 +226,9 @@ function summaryDoubts(summary: CheckedSummary, { ours, doubts }: CheckedCertifi
 function signersOf(
   { signerKeys, statement }: Evidence,
   trusts: (key: Uint8Array) => boolean,
-  { threshold, required, revocations }: ReaderRules,
+  rules: ReaderRules,
 ): { readonly problem: CertificateProblem | null; readonly doubts: readonly Doubt[] } {
+  const { threshold, required, revocations } = rules
   const refusing = (problem: CertificateProblem) => ({ problem, doubts: [] })
   const are = (keys: readonly Uint8Array[], standing: Standing) =>
     keys.filter((key) => standingOf(key, statement.predicate.issuedAt, revocations) === standing)
@@ -236,7 +237,7 @@ function signersOf(
   const counted = signerKeys.filter(trusts)
   const [ended] = are([...required, ...counted], 'bad')
   const good = are(counted, 'good')
-  const usable = countSigners([...good, ...are(counted, 'doubtful')], revocations)
+  const usable = countSigners(countedKeys(signerKeys, statement.predicate.issuedAt, rules), revocations)
   if (are(required, 'bad').length > 0 || (ended && usable < threshold))
     return refusing({ code: 'SIGNER_REVOKED', where: toHex(ended!) })
   if (usable < threshold) return refusing({ code: 'TOO_FEW_SIGNERS', expected: threshold, got: usable })
@@ -266,5 +267,5 @@ function requirementProblem(
 
 function validityDoubts({ statement: { predicate } }: Evidence, { nowMs }: ReaderRules): Doubt[] {
   const { notAfter } = predicate
-  return notAfter !== null && nowMs > toMillis(notAfter) ? [{ code: 'EXPIRED', where: notAfter }] : []
+  return nowMs > toMillis(notAfter) ? [{ code: 'EXPIRED', where: notAfter }] : []
 }

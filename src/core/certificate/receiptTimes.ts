@@ -1,6 +1,6 @@
 import { toMillis } from '../units/instants.ts'
 import type { CertificateProblem } from './problems.ts'
-import { LONGEST_VALID_MS } from './readCertificate.ts'
+import { LONGEST_VALID_MS } from './statement.ts'
 
 /** C3, of everything that is issued about a work: it began before it was issued, and ends within a year. */
 export function receiptTimesProblem(receipt: {

@@ -8,10 +8,12 @@ import type {
   CheckedEvidence,
   CheckedProduct,
   CheckedReceipt,
+  ReaderRules,
 } from './checkCertificate.ts'
 import { DOUBTS } from './doubts.ts'
 import { type CertificateProblem, PROBLEMS } from './problems.ts'
 import type { CheckReport } from './reportSchemas.ts'
+import { countedKeys } from './signers.ts'
 import { askedDevicesOf, placeOf } from './statement.ts'
 import { REPORT_FORMAT, verdictOfCheck } from './verdict.ts'
 
@@ -22,7 +24,7 @@ export interface OpeningCount {
 }
 
 /** A check, and what its reader brought along. */
-export interface Checked {
+export interface Checked extends Pick<ReaderRules, 'trusted' | 'revocations'> {
   readonly checked: CheckedEvidence
   readonly openings: OpeningCount
   /** The file lacked its last line end, and was read as if it had it. */
@@ -37,7 +39,7 @@ export interface Checked {
  * sentence, which names flags of the command line, into the reader's own.
  */
 export function reportOfCheck(
-  { checked, openings, newlineAdded, catalogue, nowMs }: Checked,
+  { checked, openings, newlineAdded, catalogue, nowMs, ...reader }: Checked,
   inWords = (text: string) => text,
 ): CheckReport {
   const told = <T extends { readonly meaning: string; readonly nextStep: string }>(one: T): T => ({
@@ -72,6 +74,7 @@ export function reportOfCheck(
     ageSeconds: Math.floor((nowMs - toMillis(issuedAt)) / 1000),
     prover: read.statement.subject[1].digest.ed25519,
     signers: read.signerKeys.map(toHex),
+    signersCounted: countedKeys(read.signerKeys, issuedAt, reader).map(toHex),
   }
   if (checked.kind === 'receipt') return { kind: checked.kind, ...signed, ...ofReceipt(checked) }
   if (checked.kind === 'product') return { kind: checked.kind, ...signed, ...ofProduct(checked) }

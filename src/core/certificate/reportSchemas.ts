@@ -27,10 +27,13 @@ const ofSigned = {
   problem: problem.exactOptional(),
   issuedAt: z.string(),
   startedAt: instant.nullable(),
-  notAfter: instant.nullable(),
+  notAfter: instant,
   ageSeconds: z.int(),
   prover: hex(32),
   signers: z.array(hex(32)),
+  signersCounted: z.array(hex(32)).meta({
+    description: 'those of the signers that count: trusted by the reader, and not ended when it was issued',
+  }),
   successorOf: z.record(hex(32), hex(32)).exactOptional().meta({
     description: 'of each signer that counts as a successor, the trusted key it took over from; the command prints it',
   }),

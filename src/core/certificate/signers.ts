@@ -1,7 +1,9 @@
 import * as z from 'zod'
+import { equalBytes } from '../bytes/bytes.ts'
 import { hex, instant } from '../bytes/fields.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import { toMillis } from '../units/instants.ts'
+import type { ReaderRules } from './checkCertificate.ts'
 
 /**
  * Keys that no longer sign, as their reader was told. `revoked`: others may have the secret. `rotated`: it was given up in
@@ -56,6 +58,16 @@ export function standingOf(key: Uint8Array, issuedAt: string, revocations: Revoc
   if (ended.some(({ since }) => toMillis(since) <= toMillis(issuedAt))) return 'bad'
   return isRevoked(ended) ? 'doubtful' : 'good'
 }
+
+/** Those of the keys under a file that count for its reader: he trusts them, and they had not ended when it was issued. */
+export const countedKeys = (
+  signerKeys: readonly Uint8Array[],
+  issuedAt: string,
+  { trusted, revocations }: Pick<ReaderRules, 'trusted' | 'revocations'>,
+): Uint8Array[] =>
+  signerKeys.filter(
+    (key) => trusted.some((other) => equalBytes(other, key)) && standingOf(key, issuedAt, revocations) !== 'bad',
+  )
 
 /** Whether somebody with this key, whom its reader trusts, can have watched a prover: in good standing, and not the prover itself (attack 416). */
 export const isWatcher = (key: Uint8Array, prover: Uint8Array, issuedAt: string, revocations: Revocations): boolean =>

@@ -9,8 +9,12 @@ import { inventoryOfVersion1, inventorySchema, inventoryVersion1 } from '../inve
 import { MAX_DEVICES, MAX_PARTS, type ProtocolVersion } from '../params/constants.ts'
 import { figureSchema, figureVersion1 } from '../proof/figures.ts'
 import type { PartEvidence } from '../proof/verifyPart.ts'
+import { toInstant, toMillis } from '../units/instants.ts'
 import { presetName, proverSubject } from './fields.ts'
 import { judgementSchema, judgementVersion1, type StatedJudgement } from './judgementSchema.ts'
+
+/** From issue to `notAfter`, of a certificate as of a receipt. */
+export const LONGEST_VALID_MS = 366 * 24 * 3600 * 1000
 
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
 /** Evidence is known by its predicate type; the number is the version of the challenge inside. */
@@ -148,7 +152,7 @@ export const statementVersion1 = statementWith(
 )
 
 type Issued = DeepReadonly<z.infer<typeof statementSchema>>
-type NotInVersion1 = 'startedAt' | 'notAfter' | 'catalogue'
+type NotInVersion1 = 'startedAt' | 'catalogue'
 
 /** A statement as its reader sees it: null is what version 1 did not say. */
 export type Statement = Omit<Issued, 'predicate'> & {
@@ -167,7 +171,8 @@ export const statementOfVersion1 = ({ predicate, ...rest }: z.infer<typeof state
     // It did not say, and nothing was asked by it.
     roundTripUs: 0,
     startedAt: null,
-    notAfter: null,
+    // It named no end, and speaks for no longer than any other may (attack 474).
+    notAfter: toInstant(toMillis(predicate.issuedAt) + LONGEST_VALID_MS),
     catalogue: null,
   },
 })

@@ -75,7 +75,7 @@ export function readSummary(statement: Summary, signerKeys: readonly Uint8Array[
 export function summarise(read: ReadCertificate, text: string, signer: Uint8Array): Summary | null {
   const { program, preset, startedAt, issuedAt, notAfter, judgement } = read.statement.predicate
   const { runId, proverKey } = read.run.challenge
-  if (startedAt === null || notAfter === null || read.catalogue === null) return null
+  if (startedAt === null || read.catalogue === null) return null
   const { claim, count } = judgement
   return {
     _type: STATEMENT_TYPE,

@@ -12,8 +12,10 @@ import type {
 import type { ClockBound } from '../../core/certificate/clockBound.ts'
 import { DOUBTS } from '../../core/certificate/doubts.ts'
 import type { ReadCertificate } from '../../core/certificate/readCertificate.ts'
+import type { Evidence } from '../../core/certificate/readEvidence.ts'
 import { reportOfCheck } from '../../core/certificate/reportOfCheck.ts'
 import type { CheckReport } from '../../core/certificate/reportSchemas.ts'
+import { countedKeys } from '../../core/certificate/signers.ts'
 import { placeOf } from '../../core/certificate/statement.ts'
 import { catalogueHash } from '../../core/identify/catalogue.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
@@ -66,28 +68,33 @@ function evidenceLines(shown: ShownCheck, page: Page): string[] {
 }
 
 function certificateLines(
-  { file, openings, catalogue, nowMs, successorOf }: ShownCheck,
+  shown: ShownCheck,
   { read, recomputed, answer, tier }: CheckedCertificate,
   { colours, isVerbose }: Page,
 ): string[] {
-  const { issuedAt, notAfter, judgement, claims } = read.statement.predicate
+  const { file, openings, catalogue } = shown
+  const { predicate } = read.statement
+  const { judgement, claims } = predicate
   const own = catalogueHash(catalogue)
   const same = judgement.catalogue === own ? 'yours too' : `yours ${own.slice(0, 16)}`
-  const shown = { judgement: answer, preset: read.preset.name, faults: [], ...claims }
+  const judged = { judgement: answer, preset: read.preset.name, faults: [], ...claims }
   return [
     ...labelled('file', file),
-    ...timeLines(issuedAt, notAfter, nowMs),
+    ...timeLines(predicate, shown.nowMs),
     ...labelled('checked', `${openings.checked} of ${openings.all} openings, all figures and signatures`),
-    ...whoLines(read, successorOf),
+    ...whoLines(read, shown),
     ...labelled('attestation', tierText(read, tier)),
     ...labelled('judged by', `catalogue ${judgement.catalogue.slice(0, 16)}, ${same}`),
     ...(recomputed ? [] : [colours.yellow("  the signer's catalogue is not available: this verdict uses yours alone")]),
-    ...verdictLines(shown, { catalogue, colours, isVerbose }),
+    ...verdictLines(judged, { catalogue, colours, isVerbose }),
     ...(isVerbose ? SIGNER_VOUCHES.map((text) => colours.dim(`  ${text}`)) : []),
   ]
 }
 
-const timeLines = (issuedAt: string, notAfter: string | null, nowMs: number): string[] => [
+const timeLines = (
+  { issuedAt, notAfter }: { readonly issuedAt: string; readonly notAfter: string },
+  nowMs: number,
+): string[] => [
   ...labelled('issued', `${issuedAt}, ${formatAge((nowMs - toMillis(issuedAt)) / 1000)} before this check`),
   ...labelled('valid until', notAfter),
 ]
@@ -98,17 +105,17 @@ const SIGNER_VOUCHES = [
 ]
 
 /** What the signer says, in a few lines. */
-function summaryLines({ file, nowMs, successorOf }: ShownCheck, { read }: CheckedSummary): string[] {
+function summaryLines(shown: ShownCheck, { read }: CheckedSummary): string[] {
   const { subject, predicate } = read.statement
   const { claim, memory, score } = predicate
   const models = predicate.models.map(({ name, count }) => `${count} x ${name ?? 'unknown'}`).join(', ')
   const scale = speedScale(...Object.values(predicate.rates))
   return [
-    ...labelled('summary', file),
-    ...timeLines(predicate.issuedAt, predicate.notAfter, nowMs),
+    ...labelled('summary', shown.file),
+    ...timeLines(predicate, shown.nowMs),
     ...labelled('run', predicate.runId),
     ...labelled('prover', subject[1].digest.ed25519),
-    ...signerLines(read, successorOf),
+    ...signerLines(read, shown),
     ...labelled('certificate', subject[0].digest.sha256),
     ...labelled('said', `${predicate.outcome}, ${models || 'no card'} (${predicate.preset})`),
     ...labelled('claim', claim && `${boxWords(claim.text)}: ${claim.verdict}`),
@@ -122,13 +129,13 @@ function summaryLines({ file, nowMs, successorOf }: ShownCheck, { read }: Checke
 }
 
 /** What was computed, what was looked at, and what that shows. */
-function receiptLines({ file, nowMs, successorOf }: ShownCheck, checked: CheckedReceipt): string[] {
+function receiptLines(shown: ShownCheck, checked: CheckedReceipt): string[] {
   const { read, figures, guarantees, isResultTied, areInputsTied, clock } = checked
   const { receipt, work } = read
   const drawn = `${figures.patches} patches of ${segmentsText(work, figures)}`
   return [
-    ...labelled('receipt', file),
-    ...timeLines(receipt.issuedAt, receipt.notAfter, nowMs),
+    ...labelled('receipt', shown.file),
+    ...timeLines(receipt, shown.nowMs),
     ...labelled('work', toHex(receipt.workId)),
     ...labelled('kind', `${work.spec.kind}, ${figures.transitions} transitions`),
     ...labelled('asked', askedText(askedOf(work.spec))),
@@ -147,7 +154,7 @@ function receiptLines({ file, nowMs, successorOf }: ShownCheck, checked: Checked
     ...labelled('speed', clock && clockText(clock)),
     ...labelled('device', `claimed: ${boxWords(receipt.device)}`),
     ...labelled('prover', toHex(receipt.proverKey)),
-    ...signerLines(read, successorOf),
+    ...signerLines(read, shown),
     ...guarantees.flatMap((text) => labelled('shows', text)),
   ]
 }
@@ -162,11 +169,11 @@ function clockText({ precision, perSecond, provenPerSecond }: ClockBound): strin
 }
 
 /** What was proven, of what, and how surely. */
-function productLines({ file, nowMs, successorOf }: ShownCheck, { read, figures }: CheckedProduct): string[] {
+function productLines(shown: ShownCheck, { read, figures }: CheckedProduct): string[] {
   const { receipt } = read
   return [
-    ...labelled('receipt', file),
-    ...timeLines(receipt.issuedAt, receipt.notAfter, nowMs),
+    ...labelled('receipt', shown.file),
+    ...timeLines(receipt, shown.nowMs),
     ...labelled('work', toHex(receipt.workId)),
     ...labelled('kind', `matmul, ${sizesOf(read)}`),
     ...labelled('operations', `${withPrefix(figures.credited)} credited of ${withPrefix(figures.operations)}`),
@@ -177,31 +184,31 @@ function productLines({ file, nowMs, successorOf }: ShownCheck, { read, figures 
     ...(receipt.codes ?? []).flatMap((code, i) => labelled(`code of ${'AB'[i]}`, toHex(code))),
     ...labelled('device', `claimed: ${boxWords(receipt.device)}`),
     ...labelled('prover', toHex(receipt.proverKey)),
-    ...signerLines(read, successorOf),
+    ...signerLines(read, shown),
   ]
 }
 
 /** Which model answered, and what its scores are. */
-function privateLines({ file, nowMs, successorOf }: ShownCheck, { read }: CheckedAnswer): string[] {
+function privateLines(shown: ShownCheck, { read }: CheckedAnswer): string[] {
   const { receipt } = read
   const { rows, columns, c } = receipt.product
   const scores = 'open' in c ? c.open : []
   const ofInput = (input: number) => Array.from({ length: rows }, (_, i) => scores[i * columns + input])
   return [
-    ...labelled('receipt', file),
-    ...timeLines(receipt.issuedAt, receipt.notAfter, nowMs),
+    ...labelled('receipt', shown.file),
+    ...timeLines(receipt, shown.nowMs),
     ...labelled('model', toHex(receipt.modelId)),
     ...Array.from({ length: Math.min(columns, MOST_SHOWN) }, (_, i) => ofInput(i).slice(0, 2 * MOST_SHOWN)).flatMap(
       (row, i) => labelled(i === 0 ? 'scores' : '', `${row.join(' ')}${rows > row.length ? ' …' : ''}`),
     ),
     ...labelled('proof', `zero knowledge, ${receipt.proof.length} bytes`),
-    ...signerLines(read, successorOf),
+    ...signerLines(read, shown),
   ]
 }
 
 const MOST_SHOWN = 8
 
-function whoLines(read: ReadCertificate, successorOf: ShownCheck['successorOf']): string[] {
+function whoLines(read: ReadCertificate, shown: ShownCheck): string[] {
   const { run, statement } = read
   const { runId, proverKey, validatorKey } = run.challenge
   const { anchor } = statement.predicate
@@ -210,7 +217,7 @@ function whoLines(read: ReadCertificate, successorOf: ShownCheck['successorOf'])
     ...labelled('run', toHex(runId)),
     ...labelled('box', place && `${place}, as the signer says: nothing shows it (claimed)`),
     ...labelled('prover', toHex(proverKey)),
-    ...signerLines(read, successorOf, toHex(validatorKey)),
+    ...signerLines(read, shown, toHex(validatorKey)),
     ...labelled(
       'anchored in',
       anchor ? `${boxWords(anchor.chain)}: look up the blocks there; this check did not` : null,
@@ -218,16 +225,19 @@ function whoLines(read: ReadCertificate, successorOf: ShownCheck['successorOf'])
   ]
 }
 
-/** Who signed; of a key that counts as a successor, whose: the reader never named it. */
+/** Who signed: of a key that counts for nothing that it does not, of one that counts as a successor whose it is. */
 const signerLines = (
-  { signerKeys }: Pick<ReadCertificate, 'signerKeys'>,
-  successorOf: ShownCheck['successorOf'],
+  { signerKeys, statement }: Evidence,
+  { successorOf, ...reader }: ShownCheck,
   first?: string,
-): string[] =>
-  signerKeys.map(toHex).flatMap((key) => {
+): string[] => {
+  const counted = countedKeys(signerKeys, statement.predicate.issuedAt, reader).map(toHex)
+  return signerKeys.map(toHex).flatMap((key) => {
     const label = first === undefined || key === first ? 'signed by' : 'counter-signed'
+    if (!counted.includes(key)) return labelled(label, `${key}, which counts for nothing: not a key of yours, or ended`)
     return labelled(label, successorOf.has(key) ? `${key} successor of ${successorOf.get(key)}` : key)
   })
+}
 
 /** Nothing is said where nothing attests: that is how most cards are. */
 function tierText({ statement }: ReadCertificate, tier: Tier | null): string | null {
