@@ -57,6 +57,7 @@ test.skipIf(disk === null)('a full disk stops nothing for good: with room again 
       telemetry: [],
       faults: [],
       gaveUp: false,
+      cutShort: null,
       attested: NOT_ATTESTED,
       askedDevices: null,
       window: null,

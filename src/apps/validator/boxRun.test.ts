@@ -3,14 +3,18 @@ import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { honestProgram, type ProverProgram, tampered } from '../../../test/support/inProcessBox.ts'
 import { ReferenceDevice } from '../../../test/support/openReferenceDevice.ts'
 import { problemOf } from '../../../test/support/problemOf.ts'
+import { syntheticRun } from '../../../test/support/syntheticRun.ts'
 import { outcomeOf, TINY, verifyInProcess } from '../../../test/support/verifyInProcess.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { decodeInventory, encodeInventory, type OwnInventory } from '../../core/inventory/inventory.ts'
+import { PRESETS } from '../../core/params/presets.ts'
+import type { Part } from '../../core/proof/partKinds.ts'
 import { referenceEngine } from '../../core/proof/referenceEngine.ts'
 import type { PartEvidence } from '../../core/proof/verifyPart.ts'
 import type { Answer } from '../../core/wire/messages.ts'
 import { fault } from '../../drivers/gpu/cuda/faults.ts'
 import type { LeafPosition, OnRoot, SeriesTask } from '../../ports/device.ts'
+import { askOf } from './askOf.ts'
 import { type Asking, BoxRun } from './boxRun.ts'
 import type { Conducted } from './exchange.ts'
 import type { Greeting, Line } from './greetProver.ts'
@@ -179,6 +183,30 @@ function withEach(bytes: Uint8Array, change: Partial<OwnInventory['devices'][num
   const inventory = decodeInventory(bytes)
   return encodeInventory({ ...inventory, devices: inventory.devices.map((device) => ({ ...device, ...change })) })
 }
+
+describe('attack 476: slow in the calibrations alone, to be asked for seconds where a minute was wanted', () => {
+  const card = { rates: { int8: 1.2e15, bf16: 7e14 }, heldBytes: 140e9, bandwidth: 4.2e12 }
+  const run = syntheticRun({ cards: [card], size: () => 32768 })
+  const afterRun = async (partSeconds: number, plan: readonly Part[] = run.challenge.parts) => {
+    const options = askOf({ preset: PRESETS.mainnet, partSeconds }, 'touchstone test')
+    const asked = new BoxRun({ options, line: {} as Line, verify: async () => null, onStep: () => {} })
+    const greeting = { roundTripSeconds: 0.001, inventory: {} } as Partial<Greeting> as Greeting
+    const conducted = { ...run, rejected: null, gaveUp: null } as Partial<Conducted> as Conducted
+    return await asked.after({ at: 'run', greeting, plan } as Partial<Asking> as Asking, conducted)
+  }
+
+  test('it is asked again, for as long as was wanted', async () => {
+    expect(await afterRun(3)).toMatchObject({ at: 'over' })
+    const state = await afterRun(60)
+    expect(state).toMatchObject({ at: 'again' })
+    expect((state as Asking).plan[0]!.rounds).toBeGreaterThan(20 * run.challenge.parts[0]!.rounds)
+  })
+
+  test('but not where it is asked for as many rounds as any already', async () => {
+    const most = run.challenge.parts.map((part) => ({ ...part, rounds: 2 ** 15 }))
+    expect(await afterRun(60, most)).toMatchObject({ at: 'over' })
+  })
+})
 
 test('attack 72: a calibration that was not computed is rejected for that, though its prover gave up in it', async () => {
   const forged = { code: 'OPENING_DOES_NOT_REACH_ROOT', part: 0 } as const

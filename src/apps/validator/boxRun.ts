@@ -1,4 +1,4 @@
-import { lengthen, shortParts, timedParts } from '../../core/certificate/shortParts.ts'
+import { askedPreset, lengthen, shortParts, timedParts } from '../../core/certificate/shortParts.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { Precision } from '../../core/params/precision.ts'
 import type { PlannedPart } from '../../core/proof/partKinds.ts'
@@ -110,8 +110,11 @@ export class BoxRun {
     const { verify, options, onStep } = this.#inputs
     const done: Done = { ...conducted, greeting }
     this.#begun = done
-    const timed = { run: done, preset: options.preset, roundTripUs: roundTripUs(greeting) }
-    const isShort = asking.at === 'run' && !done.rejected && shortParts(timed).length > 0
+    // By what was asked: a slow calibration would buy a minute of what should take ten (attack 476).
+    const timed = { run: done, preset: askedPreset(options.preset, options), roundTripUs: roundTripUs(greeting) }
+    const longer = lengthen(plan, timedParts(timed))
+    const grows = ({ part }: { readonly part: number }) => longer[part]!.rounds > plan[part]!.rounds
+    const isShort = asking.at === 'run' && !done.rejected && shortParts(timed).some(grows)
     if (!done.gaveUp && !isShort) return { at: 'over', done }
     // Who gives up because an earlier nonce showed that it is caught is rejected for that (attack 57); and a cheat that
     // sees itself caught could end a later part early to have the run forgotten (attack 55).
@@ -119,7 +122,7 @@ export class BoxRun {
     if (forged) return { at: 'over', done: { ...done, rejected: forged, gaveUp: null } }
     if (done.gaveUp) return (await this.#withoutDevice(greeting, done.gaveUp)) ?? { at: 'over', done }
     onStep({ step: 'again' })
-    return { ...asking, at: 'again', plan: lengthen(plan, timedParts(timed)) }
+    return { ...asking, at: 'again', plan: longer }
   }
 
   /** Before any clock has run it is a fault; after that a box cannot take back what it showed, not as busy either (attack 61). */

@@ -4,6 +4,7 @@ import { printable, SHORT_TEXT } from '../../core/bytes/printable.ts'
 import { type AttestedRun, attestedRun, NOT_ATTESTED } from '../../core/certificate/attestedRun.ts'
 import { issueInSlices } from '../../core/certificate/issueCertificate.ts'
 import { type Judgement, judgeRun } from '../../core/certificate/judgeRun.ts'
+import { askedPreset, shortParts, type Timed } from '../../core/certificate/shortParts.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { HostPart } from '../../core/inventory/hostReport.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
@@ -92,6 +93,8 @@ export interface BoxReport extends Pick<RemoteBox, 'address' | 'access'>, Greeti
   /** The prover gave up before it could know what would be opened: a fault, though the run is rejected. */
   readonly gaveUp: boolean
   readonly judgement: Judgement
+  /** A part that was over in less than half of the time that was asked for, though the preset asks for no more; null where none was. */
+  readonly cutShort: { readonly seconds: number; readonly leastSeconds: number } | null
   /** When the judged run took place, by our clock; null where no part of it was finished. */
   readonly window: RunWindow | null
   /** What the devices' vendors vouch for; tier C where nobody attests. */
@@ -281,6 +284,7 @@ async function judge(
     judgement,
     attested,
     askedDevices,
+    cutShort: cutShort({ run, preset: askedPreset(preset, options), roundTripUs: told.roundTripUs }),
     window: windowOf(
       { run, preset: { ...preset, partSeconds, sustainedSeconds }, roundTripUs: told.roundTripUs },
       done.startedUs,
@@ -289,6 +293,11 @@ async function judge(
     certificate,
     seconds,
   }
+}
+
+function cutShort(timed: Timed): BoxReport['cutShort'] {
+  const [short] = shortParts(timed)
+  return short ? { seconds: short.elapsedUs / 1e6, leastSeconds: short.leastUs / 1e6 } : null
 }
 
 /** §9. What does not hold is told and not passed on: a certificate that carried it would be refused. */

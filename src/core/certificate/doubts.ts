@@ -22,6 +22,11 @@ export const DOUBTS = {
     meaning: 'not all of the box was judged',
     nextStep: 'Have the box verified again, whole.',
   },
+  CUT_SHORT: {
+    meaning: 'a part was over in less than half of the time that you asked for',
+    nextStep:
+      'Verify again; if it stays so, the box slows down while it is timed, or so long is more than can be asked.',
+  },
   SUMMARY_ALONE: {
     meaning: "a summary is its signer's word: nothing was recomputed",
     nextStep: 'Check it together with its certificate: --full FILE.',

@@ -170,6 +170,9 @@ export const verifyReportSchema = z.object({
   models: z.array(plain.nullable()),
   judgement: judgementSchema,
   faults: z.array(z.object({ code: z.string(), text: z.string() })),
+  cutShort: z.object({ seconds: z.number(), leastSeconds: z.number() }).nullable().meta({
+    description: 'a part that was over in less than half of the time that was asked for',
+  }),
   certificate: z.string().meta({ description: 'the file that was written' }),
 })
 

@@ -23,6 +23,12 @@ export function timedParts(timed: Timed) {
 /** Parts that were over too soon; a burst says nothing about a sustained rate. */
 export const shortParts = (timed: Timed) => timedParts(timed).filter(({ leastUs, elapsedUs }) => elapsedUs < leastUs)
 
+/** The preset with the seconds that were asked for, which may be more than its own; an insecure one promises no time. */
+export const askedPreset = <P extends Preset>(
+  preset: P,
+  { partSeconds, sustainedSeconds }: Pick<Preset, 'partSeconds' | 'sustainedSeconds'>,
+): P => (preset.secure ? { ...preset, partSeconds, sustainedSeconds } : preset)
+
 /** §4.3: parts of too few rounds or passes, of which one root more or less would be much of the rate. */
 export const fewRounds = ({ leastRounds }: Preset, { challenge }: Run) =>
   challenge.parts.flatMap(({ rounds }, part) =>

@@ -221,6 +221,17 @@ describe('the answer comes first and last', () => {
     expect(answerOf({ judgement: other, preset: 'mainnet', catalogue, file, failed: 1 }).verdict).toBe('not-as-claimed')
   })
 
+  test('attack 476: where a part was over in less than half of what was asked it is no yes', () => {
+    const cutShort = { seconds: 20.4, leastSeconds: 300 }
+    const ended = (judgement: Judgement) => answerOf({ judgement, preset: 'mainnet', catalogue, file, cutShort })
+    expect(ended(judged(1, null))).toMatchObject({
+      verdict: 'not-established',
+      text: expect.stringContaining('(20 s of at least 5 min 0 s) [CUT_SHORT]'),
+    })
+    const reasons = [claimReason('OTHER_CARD', { device: 0, got: 'H200 SXM', expected: 'B200' })]
+    expect(ended(judged(1, { text: 'B200', verdict: 'different', reasons })).verdict).toBe('not-as-claimed')
+  })
+
   test('all of every card is there for whoever asks', () => {
     const shown = lines(judged(2, { text: '2x H200', verdict: 'matches', reasons: [fits(0), fits(1)] }), true)
     expect(shown.filter((line) => line.includes('sustained   '))).toHaveLength(2)

@@ -1,3 +1,4 @@
+import type { BoxReport } from '../../apps/validator/verifyBox.ts'
 import { boxWords } from '../../core/bytes/boxWords.ts'
 import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
 import type { Judgement } from '../../core/certificate/judgeRun.ts'
@@ -8,6 +9,7 @@ import { parseClaim } from '../../core/identify/parseClaim.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { PresetName } from '../../core/params/presets.ts'
 import { explainReason, REASONS } from '../../core/proof/reasons.ts'
+import { formatSeconds } from '../../core/units/format.ts'
 import { labelled } from './labelled.ts'
 import type { Colours, Terminal } from './terminal.ts'
 import { wrap } from './wrap.ts'
@@ -32,6 +34,8 @@ export interface Asked {
   readonly leftOut?: string | null
   /** How many devices failed, and are not judged. */
   readonly failed?: number
+  /** A part that was over too soon for what was asked. */
+  readonly cutShort?: BoxReport['cutShort']
   /** Whether every finding stands below the answer. */
   readonly isVerbose?: boolean
 }
@@ -45,11 +49,13 @@ export const WORDS: Readonly<Record<Verdict, string>> = {
 }
 
 /** The answer of a run. Where devices failed the rest may be as claimed, and the box is not (attack 381). */
-export function answerOf({ failed = 0, ...asked }: Asked): Answer {
+export function answerOf({ failed = 0, cutShort = null, ...asked }: Asked): Answer {
   const answer = answerOfRest({ failed, ...asked })
-  return failed > 0 && isYes(answer.verdict)
-    ? doubted({ code: 'DEVICE_FAILED', where: `${failed} that failed` }, headOf(answer))
-    : answer
+  if (!isYes(answer.verdict)) return answer
+  if (failed > 0) return doubted({ code: 'DEVICE_FAILED', where: `${failed} that failed` }, headOf(answer))
+  if (cutShort === null) return answer
+  const [seconds, least] = [cutShort.seconds, cutShort.leastSeconds].map(formatSeconds)
+  return doubted({ code: 'CUT_SHORT', where: `${seconds} of at least ${least}` }, headOf(answer))
 }
 
 /** The answer about the devices that were judged. */
