@@ -107,12 +107,21 @@ class Device:
         self.identity = Identity(self.shown, catalogue) if measured.declined else self.stated
 
     def forgive(self, devices):
-        """Who may have waited for another memory: its speed speaks against nothing."""
+        """Who waited for another memory is held to the speed it would have shown alone, as far as that is known."""
         own, several = self.full.held or 0, len(self.claimed) > 1
-        differs = [held > 1.05 * own or several and own > 1.05 * held for held in (one.full.held or 0 for one in devices)]
-        if self.full.read == "together" and any(differs):
-            self.shown = self.full.but(bandwidth=None)
-            self.identity = Identity(self.shown, self.catalogue)
+        all_held = [one.full.held or 0 for one in devices]
+        if self.full.read != "together" or self.full.bandwidth is None:
+            return
+        if not several:
+            if not own or max(all_held) <= 1.05 * own:
+                return
+            speed = self.full.bandwidth * max(all_held) / own
+        elif any(held > 1.05 * own or own > 1.05 * held for held in all_held):
+            speed = None
+        else:
+            return
+        self.shown = self.full.but(bandwidth=speed)
+        self.identity = Identity(self.shown, self.catalogue)
 
     def say(self, code, got, expected, **more):
         return reason(code, self.number, got, expected, **more)

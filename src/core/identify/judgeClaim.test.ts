@@ -164,6 +164,20 @@ describe('judgeClaim', () => {
     expect(verdict('2x RTX 5080', first!, less)).toBe('weaker')
   })
 
+  test('attack 477: one card as sold excuses those beside it for what they waited, and for no more', () => {
+    const waiting = (id: string, share: number, most: MeasuredGpu): MeasuredGpu => {
+      const [one] = together(id)
+      const memoryBytes = proven(share * most.memoryBytes!)
+      const seconds = Math.max(memoryBytes / one!.bandwidth!, most.memoryBytes! / most.bandwidth!)
+      return { ...one!, memoryBytes, bandwidth: proven(memoryBytes / seconds) }
+    }
+    const [sold] = together('rtx-5080')
+    const lesser = waiting('rtx-4080', 0.94, sold!)
+    expect(verdict('3x RTX 5080', sold!, lesser, lesser)).toBe('weaker')
+    const own = waiting('rtx-5080', 0.9, sold!)
+    expect(verdict('3x RTX 5080', sold!, own, own)).toBe('matches')
+  })
+
   test('unproven: cards of different memory that fewer cards could have held together (attack 468)', () => {
     // Each slow enough for the claim, and read in the time of the quickest.
     const posed = (ids: readonly string[]) => {

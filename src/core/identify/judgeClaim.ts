@@ -1,4 +1,5 @@
 import type { ProtocolVersion } from '../params/constants.ts'
+import { proven } from '../params/provenance.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { CLAIM_ANSWERS, type ClaimReason, claimReason } from './claimReasons.ts'
 import { deviceReasons } from './deviceReasons.ts'
@@ -24,7 +25,7 @@ export function judgeClaim({ claim, catalogue, rules, ...given }: ClaimQuestion)
   // does the speed of a memory that may have waited for another.
   const shown = devices.map(({ declined: _, ...rest }) => rest)
   const isOne = claim.models.length === 1
-  const fair = shown.map((device) => (mayHaveWaited(device, shown, isOne) ? withoutBandwidth(device) : device))
+  const fair = shown.map((device) => withoutWaiting(device, shown, isOne))
   const seen = fair.map((device, i) =>
     devices[i]!.declined?.length || device !== shown[i] ? identifyGpu(device, catalogue) : identities[i]!,
   )
@@ -51,18 +52,21 @@ export function judgeClaim({ claim, catalogue, rules, ...given }: ClaimQuestion)
 /** Cards that hold so much more are read for longer, and the others wait for them (attack 465). */
 const MORE_MEMORY = 1.05
 
-/** Of one claimed model more memory takes longer to read; of several an H100 PCIe is waited for by an NVL that holds more. */
-function mayHaveWaited(
-  { memoriesRead, memoryBytes }: MeasuredGpu,
-  all: readonly MeasuredGpu[],
-  isOne: boolean,
-): boolean {
-  const own = memoryBytes ?? 0
-  const isMore = (held: number) => held > MORE_MEMORY * own || (!isOne && own > MORE_MEMORY * held)
-  return memoriesRead === 'together' && all.some((other) => isMore(other.memoryBytes ?? 0))
+/**
+ * What may speak against a claim: of a memory that waited for others, the speed it would have shown alone. Of one claimed
+ * model more memory takes longer to read, and in that proportion (attacks 472, 477); of several an H100 PCIe is waited for
+ * by an NVL that holds more, so that nothing is known of the speed (attack 471).
+ */
+function withoutWaiting(device: MeasuredGpu, all: readonly MeasuredGpu[], isOne: boolean): MeasuredGpu {
+  const { bandwidth, ...rest } = device
+  if (rest.memoriesRead !== 'together' || bandwidth === undefined) return device
+  const own = rest.memoryBytes ?? 0
+  const held = all.map(({ memoryBytes }) => memoryBytes ?? 0)
+  const most = Math.max(...held)
+  if (isOne && own > 0 && most > MORE_MEMORY * own) return { ...device, bandwidth: proven((bandwidth * most) / own) }
+  const differs = (other: number) => other > MORE_MEMORY * own || own > MORE_MEMORY * other
+  return !isOne && held.some(differs) ? rest : device
 }
-
-const withoutBandwidth = ({ bandwidth: _, ...rest }: MeasuredGpu): MeasuredGpu => rest
 
 function judgeCount(claimed: number, answered: number, models: readonly GpuModel[]): readonly ClaimReason[] {
   if (answered >= claimed) return []
