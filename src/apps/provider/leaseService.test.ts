@@ -101,6 +101,45 @@ describe('LeaseService', () => {
     expect(state.keys.size).toBe(0)
   })
 
+  test('attack 484: a stranger who verifies gives way to a key that the provider named, and to nobody else', async () => {
+    const { state, deps } = world()
+    const named = [bob, provider].map(({ publicKey }) => toHex(publicKey))
+    const service = new LeaseService({ ...deps(), isNamed: (key) => named.includes(key) })
+    expect(await ask(service, request('a'))).toMatchObject({ kind: 'granted' })
+    expect(await ask(service, request('b'), signerFrom(new Uint8Array(32).fill(4)))).toMatchObject({ kind: 'busy' })
+    expect(await ask(service, request('c'), bob)).toMatchObject({ kind: 'granted' })
+    expect([...state.keys.keys()]).toEqual(['c'.repeat(32)])
+    expect(state.disk.leases.map(({ id, state }) => [id[0], state])).toEqual([
+      ['a', 'released'],
+      ['c', 'open'],
+    ])
+    for (const signer of [ann, provider])
+      expect(await ask(service, request('d'), signer)).toMatchObject({ kind: 'busy' })
+    expect(await ask(service, request('e', { sshKey: 'none' }), bob)).toMatchObject({ code: 'BAD_KEY' })
+  })
+
+  test('attack 484: where the stranger will not go the box is busy, and the stranger stays in the book', async () => {
+    const { state, deps } = world()
+    const { access, ...rest } = deps()
+    const close = () => Promise.reject(new Error('a process of the tenant would not end'))
+    const isNamed = (key: string) => key === toHex(bob.publicKey)
+    const service = new LeaseService({ ...rest, access: { ...access, close }, isNamed })
+    await ask(service, request('a'))
+    expect(await ask(service, request('b'), bob)).toMatchObject({ kind: 'busy' })
+    expect(holderOf(state.disk)).toMatchObject({ id: 'a'.repeat(32) })
+  })
+
+  test('attack 484: and nothing ends for a request that is refused', async () => {
+    const { state, deps } = world()
+    const service = new LeaseService({ ...deps(), isNamed: (key) => key === toHex(bob.publicKey) })
+    await ask(service, request('a'))
+    expect(await ask(service, request('b', { seconds: MAX_VERIFY_SECONDS + 1 }), bob)).toMatchObject({
+      code: 'TOO_LONG',
+    })
+    expect(await ask(service, request('a'), bob)).toMatchObject({ code: 'ID_USED' })
+    expect([...state.keys.keys()]).toEqual(['a'.repeat(32)])
+  })
+
   test('attack 420: while another is cleaned up after, or where that fails, the box is busy, and gives signs of life', async () => {
     const { state, deps } = world()
     const { access, ...rest } = deps()

@@ -187,13 +187,26 @@ export class LeaseService {
     const key = this.#usableKey(message.sshKey)
     if (key === null)
       return refusal(id, 'BAD_KEY', 'the key must be one line of ssh-ed25519 or ssh-rsa (2048 bits or more)')
-    const event = { kind: 'request', id, holder: from, purpose, sshKey: key.line, seconds, nowMs: this.#now() } as const
+    const named = this.#deps.isNamed(from) ? { over: this.#strangerHolding() } : null
+    const asked = { id, holder: from, purpose, sshKey: key.line, seconds, named }
+    const event = { kind: 'request', ...asked, nowMs: this.#now() } as const
     // Whose time is over is closed by the one who keeps time: it may take long, and may fail.
-    if (applyLeaseEvent(this.#book, event).close.length > 0) return this.#busy(id)
-    const { answer } = await this.#apply(event)
+    if (applyLeaseEvent(this.#book, event).close.some((ended) => ended !== named?.over)) return this.#busy(id)
+    const applied = await this.#apply(event, 'it gave way to a key that you named').catch((error) => {
+      this.#deps.tell({ event: 'fault', code: codeOf(error) })
+      return null
+    })
+    if (applied === null) return this.#busy(id)
+    const { answer } = applied
     if (answer.kind === 'busy') return { ...answer, id }
     if (answer.kind === 'accepted') return this.#open(answer.lease, key, signal)
     return refusal(id, answer.kind === 'refused' ? answer.code : 'FAULT', 'ask again with a new id or less time')
+  }
+
+  /** Who may verify because anyone may: were it not for this, whoever likes could keep the validators out that pay (attack 484). */
+  #strangerHolding(): string | null {
+    const lease = holderOf(this.#book)
+    return lease?.purpose === 'verify' && !this.#deps.isNamed(lease.holder) ? lease.id : null
   }
 
   /** A key may be well spelt and still be no point of its curve or no modulus: who cannot be told gets no access either. */

@@ -4,6 +4,7 @@ import {
   applyLeaseEvent,
   holderOf,
   isHeld,
+  KEPT_FOR_NAMED,
   type Lease,
   type LeaseBook,
   type LeaseEvent,
@@ -23,6 +24,7 @@ const asked = (over: Partial<Extract<LeaseEvent, { kind: 'request' }>> = {}): Le
   purpose: 'verify',
   sshKey: 'key',
   seconds: 60,
+  named: null,
   nowMs: 0,
   ...over,
 })
@@ -58,6 +60,21 @@ describe('applyLeaseEvent', () => {
     expect(through({ kind: 'release', id: 'x', holder: 'one', nowMs: 1 }).answer).toMatchObject({
       code: 'NO_SUCH_LEASE',
     })
+  })
+
+  test('attack 484: a stranger gives way to a key that was named, for which strangers leave room in the book', () => {
+    const first = through(asked(), asked({ id: 'b', holder: 'two', named: { over: 'a' }, nowMs: 1 }))
+    expect(first).toMatchObject({ answer: { kind: 'accepted' }, close: ['a'] })
+    expect(holderOf(first.book)).toMatchObject({ id: 'b' })
+    expect(first.book.leases[0]).toMatchObject({ id: 'a', state: 'released', sshKey: '' })
+    let book: LeaseBook = EMPTY_BOOK
+    for (let i = 0; holderOf(book) === null; i++) {
+      const step = applyLeaseEvent(book, asked({ id: `${i}` }))
+      if (step.answer.kind === 'busy') break
+      book = applyLeaseEvent(step.book, { kind: 'release', id: `${i}`, holder: 'one', nowMs: 0 }).book
+    }
+    expect(book.leases).toHaveLength(MOST_REMEMBERED - KEPT_FOR_NAMED)
+    expect(applyLeaseEvent(book, asked({ named: { over: null } })).answer.kind).toBe('accepted')
   })
 
   test('behavior: access that opens after the time is up is closed again', () => {

@@ -28,7 +28,12 @@ export type Lease = z.infer<typeof leaseSchema>
 export type LeasePurpose = Lease['purpose']
 
 export type LeaseEvent = { readonly nowMs: number } & (
-  | ({ readonly kind: 'request'; readonly seconds: number } & Omit<Lease, 'askedAtMs' | 'expiresAtMs' | 'state'>)
+  | ({
+      readonly kind: 'request'
+      readonly seconds: number
+      /** The provider named the key that asks: room is kept for it, and this lease of a stranger gives way (attack 484). */
+      readonly named: { readonly over: string | null } | null
+    } & Omit<Lease, 'askedAtMs' | 'expiresAtMs' | 'state'>)
   /** Access was opened, or could not be. */
   | { readonly kind: 'opened' | 'failed'; readonly id: string }
   | { readonly kind: 'release'; readonly id: string; readonly holder: string }
@@ -49,6 +54,8 @@ export const MAX_RENT_SECONDS = 31 * 86_400
 export const REMEMBER_MS = 600_000
 /** Leases in a book. None may be forgotten early, so whoever asks for more within REMEMBER_MS has to wait. */
 export const MOST_REMEMBERED = 1000
+/** Of these, kept for keys that the provider named: strangers could use up all others in a moment. */
+export const KEPT_FOR_NAMED = 100
 
 export const isHeld = (lease: Lease): boolean => lease.state === 'requested' || lease.state === 'open'
 
@@ -99,15 +106,17 @@ function request(book: LeaseBook, event: Extract<LeaseEvent, { kind: 'request' }
   const limit = event.purpose === 'verify' ? MAX_VERIFY_SECONDS : MAX_RENT_SECONDS
   if (!(event.seconds > 0 && event.seconds <= limit)) return refused(book, 'TOO_LONG')
   const holder = holderOf(book)
-  if (holder !== null) return { book, answer: { kind: 'busy', purpose: holder.purpose, untilMs: holder.expiresAtMs } }
+  if (holder !== null && holder.id !== event.named?.over)
+    return { book, answer: { kind: 'busy', purpose: holder.purpose, untilMs: holder.expiresAtMs } }
   // Whoever filled the book, the box itself refuses nobody: to a validator that would be a failure (attack 401).
-  if (book.leases.length >= MOST_REMEMBERED) {
+  if (book.leases.length >= (event.named ? MOST_REMEMBERED : MOST_REMEMBERED - KEPT_FOR_NAMED)) {
     const untilMs = Math.min(...book.leases.map(rememberedUntil))
     return { book, answer: { kind: 'busy', purpose: 'verify', untilMs } }
   }
-  const { kind: _, seconds, nowMs, ...facts } = event
+  const { kind: _, seconds, nowMs, named, ...facts } = event
+  const left = named?.over ? end(book, named.over) : book
   const lease: Lease = { ...facts, askedAtMs: nowMs, expiresAtMs: nowMs + 1000 * seconds, state: 'requested' }
-  return { book: { leases: [...book.leases, lease] }, answer: { kind: 'accepted', lease } }
+  return { book: { leases: [...left.leases, lease] }, answer: { kind: 'accepted', lease } }
 }
 
 const holds = (book: LeaseBook, id: string): boolean => book.leases.some((lease) => lease.id === id && isHeld(lease))

@@ -25,7 +25,7 @@ export function addProviderCommand(program: Command, context: CommandContext): v
     .description('offer this box: give validators and buyers leases on it, and end them on time')
     .option(
       '--allow <keys>',
-      'who may have this box to verify it: keys separated by commas, or "anyone"; a key is what "verify" shows as "signed by"',
+      'who may have this box to verify it: keys separated by commas, "anyone" among them: strangers give way to the keys named; a key is what "verify" shows as "signed by"',
       readKeysOrAnyone,
     )
     .addOption(
@@ -124,7 +124,9 @@ const readCheck = (text: string): Preset | 'none' => (text === 'none' ? text : r
 
 const readKeys = readList('Use keys of 64 hex digits separated by commas.', (key) => /^[0-9a-f]{64}$/.test(key))
 
-const readKeysOrAnyone = (text: string): readonly string[] => (text === 'anyone' ? [text] : readKeys(text))
+const readKeysOrAnyone = readList('Use keys of 64 hex digits separated by commas, or "anyone".', (key) =>
+  /^([0-9a-f]{64}|anyone)$/.test(key),
+)
 
 const readListen = reader('Use host:port, for example 0.0.0.0:7878.', (text) => {
   const [, host, port] = /^\[?([A-Za-z0-9.:-]+?)\]?:([0-9]{1,5})$/.exec(text) ?? []
