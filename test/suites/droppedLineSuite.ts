@@ -92,7 +92,7 @@ export function droppedLineSuite(name: string, makeServer: SshServerMaker, round
       whole = relay.passed()
     })
 
-    test.each(MOMENTS)('at moment %i of 20', { timeout: 60_000 }, async (moment) => {
+    test.each(MOMENTS)('at moment %i of 20', { timeout: 50_000 + 10_000 * rounds }, async (moment) => {
       for (let round = 0; round < rounds; round++) {
         if (which === 'first') forget()
         // Rounds after the first fall between the moments of the first.
