@@ -37,13 +37,19 @@ export interface Ended {
   readonly err: string
 }
 
+type WhileRunning = (err: () => string, kill: (signal: NodeJS.Signals) => void) => Promise<void>
+
 /** A program of Node to its end, with what it said. */
-export function runNode(
-  args: readonly string[],
+export const runNode = (args: readonly string[], env: NodeJS.ProcessEnv, whileRunning?: WhileRunning): Promise<Ended> =>
+  runProgram([process.execPath, ...args], env, whileRunning)
+
+/** The same of any program. */
+export function runProgram(
+  [program = '', ...args]: readonly string[],
   env: NodeJS.ProcessEnv,
-  whileRunning?: (err: () => string, kill: (signal: NodeJS.Signals) => void) => Promise<void>,
+  whileRunning?: WhileRunning,
 ): Promise<Ended> {
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let [out, err] = ['', '']
   child.stdout.on('data', (chunk: Buffer) => {
     out += chunk.toString()

@@ -7,10 +7,12 @@ import { chooseRounds } from './hostRounds.ts'
 /** Walks lanes again in threads of their own: the thread that stamps the roots of other boxes must not wait for hashes. */
 export function openWalkChecker(threads = usableCores()): WalkChecker & { close(): Promise<void> } {
   const script = scriptUrl('./walkCheckWorker.ts', import.meta.url)
-  const workers: AskedThread<Stretch, boolean>[] = []
+  let workers: AskedThread<Stretch, boolean>[] = []
   return {
     async check(stretches, signal) {
       const start = await chooseRounds()
+      // One that could not begin for want of files is no loss for good (attack 480).
+      workers = workers.filter((thread) => !thread.hasEnded)
       while (workers.length < threads) workers.push(new AskedThread(script, start))
       let [next, wrong] = [0, null as number | null]
       const work = async (thread: AskedThread<Stretch, boolean>) => {

@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { noRoom } from '../system/noRoom.ts'
 import { bareNode } from './bareNode.ts'
 import { elfNeeds } from './elfNeeds.ts'
 import { fault } from './faults.ts'
@@ -59,7 +60,7 @@ export async function carryNode(light: ProverRelease, node: string, cache: strin
 
 async function readProgram(node: string): Promise<Buffer> {
   const program = await readFile(node).then(bareNode, (cause: Error) => {
-    throw fault('NODE_UNFIT', { node, why: cause.message }, cause)
+    throw noRoom(node, cause) ?? fault('NODE_UNFIT', { node, why: cause.message }, cause)
   })
   const needs = elfNeeds(program)
   if (needs === null) throw fault('NODE_UNFIT', { node, why: 'it is no program for Linux on x86-64' })

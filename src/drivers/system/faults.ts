@@ -61,6 +61,7 @@ export const fault = faultsOf({
   },
   NOT_WRITABLE: {
     blame: 'user',
+    fleet: 'ours',
     message: 'cannot write {path} ({why})',
     nextStep: 'Choose a folder you may write to and that has space.',
   },

@@ -2,7 +2,10 @@ import { lookup, Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { TouchstoneError } from '../../ports/errors.ts'
+import { codeOf } from './codeOf.ts'
 import { inTime } from './inTime.ts'
+import { noRoom } from './noRoom.ts'
 
 const LOOKUP_MS = 10_000
 const OTHER_FAMILY_MS = 2_000
@@ -14,11 +17,14 @@ export const plainAddress = (address: string): string =>
 /**
  * Every numeric address of a host, or none where its name does not resolve in time. The system's own look-up has two places
  * for all of the process, and a name whose server never answers holds one of them for 10 s (attack 458): it is asked for
- * names of this network alone. `servers` are the system's where left out.
+ * names of this network alone. `servers` are the system's where left out. Throws where this machine lacks the files to ask.
  */
 export async function addressesOf(host: string, servers?: readonly string[]): Promise<readonly string[]> {
   const asked = isIP(host) > 0 ? Promise.resolve([host]) : (namedHere(host) ?? resolve(host, servers))
-  const found = await inTime(asked, LOOKUP_MS, () => []).catch(() => [])
+  const found = await inTime(asked, LOOKUP_MS, () => []).catch((error: unknown) => {
+    if (error instanceof TouchstoneError) throw error
+    return noneIfAsked(host)
+  })
   return [...new Set(found.map(plainAddress))]
 }
 
@@ -28,26 +34,40 @@ async function resolve(host: string, servers?: readonly string[]): Promise<reado
     return (await lookup(host, { all: true })).map(({ address }) => address)
   const resolver = new Resolver({ timeout: LOOKUP_MS / 2, tries: 2 })
   if (servers) resolver.setServers(servers)
-  const [v4, v6] = [resolver.resolve4(host), resolver.resolve6(host)].map((asked) => asked.catch(() => []))
+  // Whatever else went wrong, a server was asked: its silence, and a zone that is broken, are the name's own.
+  const none = (error: unknown) => (codeOf(error) === NOT_ASKED ? noneIfAsked(host) : [])
+  const [v4, v6] = [resolver.resolve4(host), resolver.resolve6(host)].map((asked) => asked.catch(none))
+  for (const asked of [v4!, v6!]) asked.catch(() => {})
   const first = await Promise.race([v4!, v6!])
   // A server that answers for one family may leave the other open for ever.
   const wait = (asked: Promise<string[]>) => inTime(asked, first.length > 0 ? OTHER_FAMILY_MS : LOOKUP_MS, () => [])
   return (await Promise.all([wait(v4!), wait(v6!)])).flat()
 }
 
+/** What a look-up says where no server was reached: none is there, or this machine had no file left. */
+const NOT_ASKED = 'ECONNREFUSED'
+
+/** No address, where the look-up could open what it needs: files that are lacking are ours, and told in many ways (attack 481). */
+function noneIfAsked(host: string): string[] {
+  hostsFile(host)
+  return []
+}
+
 /** As /etc/hosts has it; null where it has nothing. */
 function namedHere(host: string): Promise<readonly string[]> | null {
-  const rows = hostsFile().map((line) => line.replace(/#.*/, '').trim().split(/\s+/))
+  const rows = hostsFile(host).map((line) => line.replace(/#.*/, '').trim().split(/\s+/))
   const found = rows.flatMap(([address, ...names]) =>
     names.some((name) => name.toLowerCase() === host.toLowerCase()) && address ? [address] : [],
   )
   return found.length === 0 ? null : Promise.resolve(found)
 }
 
-function hostsFile(): readonly string[] {
+function hostsFile(host: string): readonly string[] {
   try {
     return readFileSync('/etc/hosts', 'utf8').split('\n')
-  } catch {
+  } catch (error) {
+    const ours = noRoom(host, error)
+    if (ours) throw ours
     return []
   }
 }

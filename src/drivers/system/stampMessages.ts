@@ -28,6 +28,7 @@ export type FromStamper =
   | { readonly id: number; readonly ended: true }
   | { readonly id: number; readonly closed: Broken | null }
   | { readonly stall: Stall }
+  | { readonly begun: true }
 
 /** A time in which nothing was heard; whatever came in it was heard by `heardUs`. */
 export interface Stall {

@@ -89,5 +89,6 @@ function obeyOn(line: Line | undefined, order: OfLine): void {
   else socket.destroy()
 }
 
+tell({ begun: true })
 watchStalls(systemClock, (stall) => tell({ stall }))
 port.on('message', obey)

@@ -28,17 +28,24 @@ class Stamper {
   readonly #doors = new Map<number, (news: OfDoor) => void>()
   readonly #stalls: Stall[] = []
   #names = 0
+  #hasBegun = false
 
-  constructor() {
+  /** `whenFailed` is called where it could not begin; whatever was asked of it fails. */
+  constructor(whenFailed: () => void) {
     this.#worker.unref()
     this.#worker.on('message', (news: FromStamper) => {
-      if ('stall' in news) this.#note(news.stall)
+      if ('begun' in news) this.#hasBegun = true
+      else if ('stall' in news) this.#note(news.stall)
       else if ('door' in news) this.#doors.get(news.door)?.(news)
       else this.#lines.get(news.id)?.hear(news)
     })
-    // It is a part of us: without it every box would seem to have hung up.
-    this.#worker.on('error', (error) => {
-      throw error
+    this.#worker.on('error', (error: NodeJS.ErrnoException) => {
+      // It is a part of us: without it every box would seem to have hung up. Before it has begun it holds none (attack 480).
+      if (this.#hasBegun) throw error
+      whenFailed()
+      const { code = '', message } = error
+      for (const [id, line] of this.#lines) line.hear({ id, closed: { code, message } })
+      for (const [door, hear] of this.#doors) hear({ door, listening: { code, message } })
     })
   }
 
@@ -79,9 +86,11 @@ class Stamper {
 
 let running: Stamper | null = null
 
-/** One for all connections, from the first on. */
+/** One for all connections, from the first on, and another after one that could not begin. */
 function stamper(): Stamper {
-  running ??= new Stamper()
+  running ??= new Stamper(() => {
+    running = null
+  })
   return running
 }
 

@@ -19,8 +19,13 @@ const AHEAD = 2
 /** About a run that nobody told of: answered at once with nothing, after everything before it. */
 const NOTHING: RangeQuestion = { id: -1, range: { part: 0, device: 0, from: 0, to: 0 } }
 
+export interface ThreadedChecker extends OpeningChecker {
+  /** Rejects where one of its threads could not begin: it would be missed for good (attack 480). */
+  readonly ready: Promise<unknown>
+}
+
 /** Verifies on all cores. Threads live until `close`; several runs share them, first come first served. */
-export async function openThreadedChecker(threads = usableCores()): Promise<OpeningChecker> {
+export async function openThreadedChecker(threads = usableCores()): Promise<ThreadedChecker> {
   const start = await chooseEngine()
   const script = scriptUrl('./verifierWorker.ts', import.meta.url)
   const all = Array.from({ length: Math.max(1, threads) }, (): Thread => new AskedThread(script, start))
@@ -35,8 +40,12 @@ export async function openThreadedChecker(threads = usableCores()): Promise<Open
       thread.tell(news)
     }
   }
+  const ready = Promise.all(all.map((thread) => thread.ask(NOTHING)))
+  // Whoever does not wait for it hears of it from the first question.
+  ready.catch(() => {})
   let runs = 0
   return {
+    ready,
     async check(run, ranges, onDone, signal) {
       const id = runs++
       let over = false

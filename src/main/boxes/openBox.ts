@@ -7,7 +7,10 @@ import { fault } from '../faults.ts'
 import type { LeaseTarget } from './openLeasedBox.ts'
 import type { SshBoxTarget } from './openSshBox.ts'
 
-/** The box at an address, whichever way leads there: `local`, lease://…, or an address for SSH. */
+/**
+ * The box at an address, whichever way leads there: `local`, lease://…, or an address for SSH. Only the way that is taken is
+ * loaded: who runs for long has both loaded before (attack 480).
+ */
 export async function openBox(target: SshBoxTarget & LeaseTarget, signal: AbortSignal): Promise<RemoteBox> {
   if (target.address === 'local') return openThisMachine(target.env, target.proverArguments)
   if (!target.address.startsWith('lease:')) return (await import('./openSshBox.ts')).openSshBox(target, signal)

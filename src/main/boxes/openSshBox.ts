@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import type { Command } from 'commander'
 import { proverFlavours } from '../../drivers/remote/carryNode.ts'
-import type { RouteDeps } from '../../drivers/remote/ssh/dialRoute.ts'
+import { connectSsh } from '../../drivers/remote/ssh/connectSsh.ts'
+import { dialOf, type RouteDeps } from '../../drivers/remote/ssh/dialRoute.ts'
 import { formatSshAddress, parseSshAddress, type SshAddress } from '../../drivers/remote/ssh/sshAddress.ts'
 import type { AskHidden, SshAuth } from '../../drivers/remote/ssh/sshAuth.ts'
 import { defaultKnownHosts, routeOf, type SshRoute } from '../../drivers/remote/ssh/sshRoute.ts'
@@ -12,31 +12,7 @@ import { parseSshTarget } from '../../drivers/remote/ssh/sshTarget.ts'
 import { askHidden } from '../../drivers/system/askHidden.ts'
 import { cacheFolder, dataFolder, ownHome } from '../../drivers/system/xdgFolders.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
-import { reader } from '../parseOptions.ts'
-
-export interface SshFlags {
-  readonly identity?: string
-  readonly hostKey?: string
-  readonly keep: boolean
-  readonly node?: string
-}
-
-const readFingerprint = reader('Use what "ssh-keygen -lf" prints: SHA256: and 43 letters.', (text) =>
-  /^SHA256:[A-Za-z0-9+/]{43}$/.test(text) ? text : null,
-)
-
-export const addSshOptions = (command: Command): Command =>
-  command
-    .option('--identity <file>', 'private key for ssh:// targets; else the agent and the keys in ~/.ssh')
-    .option('--host-key <fingerprint>', 'the only host key to accept, as SHA256:…', readFingerprint)
-    .option('--node <file>', 'a Node for Linux on x86-64 to carry to a box that has none (default: this one)')
-    .option('--no-keep', 'leave no prover on the box for the next time')
-
-/** What they add, by the names of flags. */
-export const SSH_OPTIONS: readonly (keyof SshFlags)[] = ['identity', 'hostKey', 'node', 'keep']
-
-/** Why none of them is taken there: who pins a host key must not be verified another one (attack 246). */
-export const OF_A_LEASE = 'for a lease: its provider names account and host key, and nothing is kept'
+import type { SshFlags } from './sshFlags.ts'
 
 /** Where a box is, and how the prover is started there. */
 export interface BoxTarget {
@@ -63,8 +39,6 @@ export interface SshBoxTarget extends BoxTarget {
 /** A box over SSH with this clone's prover. The password, if one is needed, comes from TOUCHSTONE_SSH_PASSWORD. */
 export async function openSshBox(target: SshBoxTarget, signal: AbortSignal): Promise<RemoteBox> {
   const { address, flags, proverArguments, isPersonal = false } = target
-  const { connectSsh } = await import('../../drivers/remote/ssh/connectSsh.ts')
-  const { dialOf } = await import('../../drivers/remote/ssh/dialRoute.ts')
   const user = userInfo().username
   const ask = isPersonal ? askerOn(process) : undefined
   const optionsFor = (route: SshRoute) => sessionOptions(target, route, ask)

@@ -66,6 +66,7 @@ export async function runValidator(
     door?.open(createApi({ ...fleetBase, ...told, ...apiHooks(config, store) }))
     const checker = await openThreadedChecker(config.work.threads)
     closing.unshift(() => checker.close())
+    await checker.ready
     const walkChecker = openWalkChecker(config.work.threads)
     closing.unshift(() => walkChecker.close())
     closing.unshift(watchProcess(metrics))

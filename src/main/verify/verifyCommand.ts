@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { PRESETS } from '../../core/params/presets.ts'
 import { addVendorOptions } from '../attestationRules.ts'
-import { addSshOptions, OF_A_LEASE, SSH_OPTIONS } from '../boxes/openSshBox.ts'
+import { addSshOptions, OF_A_LEASE, SSH_OPTIONS } from '../boxes/sshFlags.ts'
 import {
   DEVICES_HELP,
   readDevices,

@@ -24,7 +24,7 @@ import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.
 import type { RemoteBox } from '../../ports/remoteBox.ts'
 import { type AttestationFiles, attestationRules, vendorFiles, vendorOption } from '../attestationRules.ts'
 import { checkAddress, openBox, proverArguments } from '../boxes/openBox.ts'
-import type { SshFlags } from '../boxes/openSshBox.ts'
+import type { SshFlags } from '../boxes/sshFlags.ts'
 import { exitOfReport } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import { type Answer, answerLines, answerOf, closingLines, leftOutOf, soldText } from '../render/answer.ts'

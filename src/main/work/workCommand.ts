@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { addVendorOptions, VENDOR_OPTIONS } from '../attestationRules.ts'
-import { addSshOptions, OF_A_LEASE, SSH_OPTIONS } from '../boxes/openSshBox.ts'
+import { addSshOptions, OF_A_LEASE, SSH_OPTIONS } from '../boxes/sshFlags.ts'
 import { addText, readList, readNumber, readOneOf, readWhole, refuseUnused } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { readLight } from './renderWork.ts'

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import fs, { mkdtempSync, rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -102,6 +103,21 @@ describe('attack 92: sealed details that lead elsewhere', () => {
   ])('are refused: %s', async (_, host, reached) => {
     const { detail, blame } = await led({ host, port }, reached)
     expect([detail.code, blame, visits]).toEqual(['LEASE_LEADS_ELSEWHERE', 'prover', 0])
+  })
+
+  test('attack 481: a name that could not be looked up, for want of a file of ours, leads nowhere yet', async () => {
+    const { readFileSync } = fs
+    fs.readFileSync = () => {
+      throw Object.assign(new Error('no file left'), { code: 'EMFILE' })
+    }
+    syncBuiltinESMExports()
+    try {
+      const { detail, blame } = await led({ host: 'localhost', port }, '127.0.0.1')
+      expect([detail.code, blame]).toEqual(['NO_ROOM_TO_DIAL', 'validator'])
+    } finally {
+      fs.readFileSync = readFileSync
+      syncBuiltinESMExports()
+    }
   })
 
   test('a port of another service is refused, also at the address of the provider', async () => {
