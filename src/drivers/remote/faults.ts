@@ -98,6 +98,13 @@ export const fault = faultsOf({
     message: '{address} shows the host key {got}, which nobody has confirmed',
     nextStep: 'Compare it with what the owner of the box says, then pass --host-key {got}.',
   },
+  KNOWN_HOSTS_FULL: {
+    blame: 'user',
+    fleet: 'ours',
+    retry: true,
+    message: '{path} has no room for another host key',
+    nextStep: 'Remove lines of hosts that you no longer use, or pass --host-key with what the owner of the box says.',
+  },
   LEASE_LEADS_ELSEWHERE: {
     blame: 'prover',
     message: 'the lease leads elsewhere: {why}',

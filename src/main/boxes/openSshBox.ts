@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { proverFlavours } from '../../drivers/remote/carryNode.ts'
 import { connectSsh } from '../../drivers/remote/ssh/connectSsh.ts'
 import { dialOf, type RouteDeps } from '../../drivers/remote/ssh/dialRoute.ts'
+import { OF_FLEET } from '../../drivers/remote/ssh/knownHosts.ts'
 import { formatSshAddress, parseSshAddress, type SshAddress } from '../../drivers/remote/ssh/sshAddress.ts'
 import type { AskHidden, SshAuth } from '../../drivers/remote/ssh/sshAuth.ts'
 import { defaultKnownHosts, routeOf, type SshRoute } from '../../drivers/remote/ssh/sshRoute.ts'
@@ -66,8 +67,11 @@ const plainRoute = (to: SshAddress): SshRoute => ({
   knownHostsFiles: defaultKnownHosts(),
 })
 
+/** The host keys that we have learnt. */
+export const ownKnownHosts = (env: NodeJS.ProcessEnv): string => join(dataFolder(env), 'known_hosts')
+
 function sessionOptions(
-  { flags, env, say }: SshBoxTarget,
+  { flags, env, say, isPersonal }: SshBoxTarget,
   route: SshRoute,
   ask: AskHidden | undefined,
 ): SessionOptions {
@@ -76,7 +80,8 @@ function sessionOptions(
     knownHostsFiles: route.knownHostsFiles,
     knownAs: route.knownAs,
     onlyIpVersion: route.onlyIpVersion,
-    ownKnownHostsFile: join(dataFolder(env), 'known_hosts'),
+    ownKnownHostsFile: ownKnownHosts(env),
+    ...(isPersonal ? {} : { note: OF_FLEET }),
     onFirstUse: (seen) => {
       if (route.isStrict) return false
       say(`first time at ${seen.address}: its host key is ${seen.fingerprint}, remembered once the login succeeds`)

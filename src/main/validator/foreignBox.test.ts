@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -60,14 +60,18 @@ describe('a job of the fleet', () => {
   const home = join(folder, 'home')
   const env = { TOUCHSTONE_SSH_PASSWORD: 'secret', TOUCHSTONE_HOME: home }
 
+  const user = keyPair()
+
   /** A light look at an SSH server on loopback, which validator.yaml names as the box `a`. */
-  async function lookAt(id: string): Promise<void> {
-    const server = await startSshServer({ home, user: 'renter', password: 'secret', hostKey: keyPair().private })
+  async function lookAt(id: string, more = ''): Promise<void> {
+    const lets = { user: 'renter', password: 'secret', authorizedKey: user.public }
+    const server = await startSshServer({ home, ...lets, hostKey: keyPair().private })
     const address = `ssh://renter@127.0.0.1:${server.port}`
     try {
-      const config = configWith(`boxes: [{ id: a, address: '${address}', provider: p }]\n`)
+      const config = configWith(`boxes: [{ id: a, address: '${address}', provider: p }]\n${more}`)
       const log = { info: () => {} } as never
-      const verify = verifyJobs(config, { signer: testSigner(1) } as never, { env, log, hub: null })
+      const addresses = async () => ['ssh://renter@n1.box.test:22', address]
+      const verify = verifyJobs(config, { signer: testSigner(1) } as never, { env, log, hub: null, addresses })
       const job = { kind: 'light', box: { id, address, claim: null } } as never
       const deps = { clock: { wallTime: () => new Date(), monotonicUs: () => 0 } }
       await verify(job, deps as never, new AbortController().signal)
@@ -80,6 +84,19 @@ describe('a job of the fleet', () => {
     await expect(lookAt('a')).rejects.toMatchObject({ detail: { code: 'SSH_AUTH_FAILED' } })
     const started = runValidator(configWith(''), { env, catalogue: {} as never }, new AbortController().signal)
     await expect(started).rejects.toMatchObject({ detail: { code: 'FLEET_PASSWORD' } })
+  })
+
+  test('attack 482: where there is no room for the host key of a box, those of boxes that are gone make room', async () => {
+    const known = join(home, 'known_hosts')
+    const line = (host: string) => `${host} ssh-rsa ${'A'.repeat(1396)} touchstone-fleet\n`
+    mkdirSync(home, { recursive: true })
+    writeFileSync(known, Array.from({ length: 3000 }, (_, i) => line(`n${i}.box.test`)).join(''))
+    writeFileSync(join(folder, 'identity'), user.private, { mode: 0o600 })
+    const look = () => lookAt('a', 'identity: ./identity\n').catch((error) => error.detail?.code ?? error.message)
+    expect(await look()).toBe('KNOWN_HOSTS_FULL')
+    expect(readFileSync(known, 'utf8')).toBe(line('n1.box.test'))
+    expect(await look()).not.toBe('KNOWN_HOSTS_FULL')
+    expect(readFileSync(known, 'utf8')).toMatch(/\n\[127\.0\.0\.1\]:\d+ \S+ \S+ touchstone-fleet\n$/)
   })
 
   test("attack 93: the validator's own machine is not dialled for a box that its operator did not name", async () => {

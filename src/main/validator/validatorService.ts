@@ -9,7 +9,7 @@ import { createApi } from '../../apps/api/createApi.ts'
 import { createLiveRuns } from '../../apps/shared/createLiveRuns.ts'
 import type { FleetRules } from '../../apps/validator/fleet/fleet.ts'
 import { FLEET_METRICS } from '../../apps/validator/fleet/fleetMetrics.ts'
-import { knownAddresses } from '../../apps/validator/fleet/knownAddresses.ts'
+import { knownAddresses, readAddresses } from '../../apps/validator/fleet/knownAddresses.ts'
 import { runFleet } from '../../apps/validator/fleet/runFleet.ts'
 import { type PublisherDeps, publishRounds } from '../../apps/validator/publishRounds.ts'
 import { toHex } from '../../core/bytes/hex.ts'
@@ -76,7 +76,8 @@ export async function runValidator(
     const verifyDeps = { ...system, signer, checker, walkChecker, catalogue, heardBy, ...anchored }
     const hub = config.leaseHub ? await openHub(config.leaseHub, config.leaseHubProxy, { self, store, log }) : null
     if (hub) closing.unshift(() => hub.close())
-    const verify = verifyJobs(config, verifyDeps, { env, log, hub })
+    const addresses = async () => [...(await readAddresses(store)).keys()]
+    const verify = verifyJobs(config, verifyDeps, { env, log, hub, addresses })
     const chain = config.rounds.heightUrl === undefined ? null : httpHeight(config.rounds.heightUrl)
     log.info('validator started', { program: programName, key: self, boxes: config.boxes.length })
     const publishing = await startPublishing(config, env, { ...fleetBase, signer, decay: score.decay }, signal)

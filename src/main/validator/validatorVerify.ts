@@ -5,7 +5,9 @@ import type { VerifyJob } from '../../apps/validator/fleet/fleet.ts'
 import { type VerifyDeps, type VerifyOptions, verifyBox } from '../../apps/validator/verifyBox.ts'
 import { attestationReader } from '../../core/attest/attestationReader.ts'
 import { PRESETS } from '../../core/params/presets.ts'
+import { fault as remoteFault } from '../../drivers/remote/faults.ts'
 import type { LeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
+import { forgetHosts } from '../../drivers/remote/ssh/knownHosts.ts'
 import type { Log } from '../../ports/log.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
 import type { TakenJob } from '../../ports/store.ts'
@@ -13,11 +15,19 @@ import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
 import { openBox, proverArguments } from '../boxes/openBox.ts'
 // Both ways are here before a stranger can fill this process: Node keeps an import that failed for good (attack 480).
 import '../boxes/openLeasedBox.ts'
-import '../boxes/openSshBox.ts'
+import { ownKnownHosts } from '../boxes/openSshBox.ts'
 import { fault } from '../faults.ts'
 import { programName } from '../version.ts'
 import { addressToDial, mayBeHere } from './foreignBox.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
+
+interface JobsAround {
+  readonly env: NodeJS.ProcessEnv
+  readonly log: Log
+  readonly hub: LeaseHub | null
+  /** Of all boxes of the fleet. */
+  addresses(): Promise<readonly string[]>
+}
 
 /** Carries out a job of the fleet: its box over SSH, or this machine; full, or light for a box that is at work. */
 export function verifyJobs(
@@ -39,7 +49,7 @@ export function verifyJobs(
     | 'inTurn'
   > &
     Pick<VerifyDeps, 'anchor'>,
-  { env: given, log, hub }: { readonly env: NodeJS.ProcessEnv; readonly log: Log; readonly hub: LeaseHub | null },
+  { env: given, log, hub, addresses }: JobsAround,
 ): VerifyJob {
   const { leaseNetworks: networks } = config
   const { TOUCHSTONE_SSH_PASSWORD: _, ...env } = given
@@ -50,10 +60,14 @@ export function verifyJobs(
     const where = await addressToDial(address, mayBeHere(config, box))
     const how = { flags: { keep: true, ...identity }, networks, signer: deps.signer, env, say, ...(hub && { hub }) }
     // The rest of the box counts in a score, and a box at work is left alone.
-    return openBox(
-      { address, ...where, ...how, proverArguments: proverArguments(config.devices, kind === 'full') },
-      signal,
-    )
+    const target = { address, ...where, ...how, proverArguments: proverArguments(config.devices, kind === 'full') }
+    try {
+      return await openBox(target, signal)
+    } catch (error) {
+      // The next time there is room, unless all of it is taken by boxes of today (attack 482).
+      if (remoteFault.is(error, 'KNOWN_HOSTS_FULL')) forgetHosts(ownKnownHosts(env), await addresses())
+      throw error
+    }
   }
   const inTurn = takeTurns(() => deps.clock.sleep(0, new AbortController().signal))
   // Files about revocation are of a day: they are read anew for every run. What is wrong with them is told at the start.

@@ -12,7 +12,8 @@ export function knownAddresses(store: Store, clock: Clock): (address: string) =>
   return async (address) => (await known()).get(address) ?? null
 }
 
-async function readAddresses(store: Store): Promise<ReadonlyMap<string, string>> {
+/** Every address of the fleet, with its box. */
+export async function readAddresses(store: Store): Promise<ReadonlyMap<string, string>> {
   const addresses = new Map<string, string>()
   let after: string | null = null
   do {

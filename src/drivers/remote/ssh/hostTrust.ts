@@ -9,6 +9,8 @@ export interface HostTrustOptions {
   readonly knownAs?: string | null
   /** Our own file: read, and first keys are added to it. */
   readonly ownKnownHostsFile: string
+  /** Written behind keys that are added. */
+  readonly note?: string
   /** Shows a fingerprint never seen before; false refuses it. */
   readonly onFirstUse: (seen: { readonly address: string; readonly fingerprint: string }) => boolean | Promise<boolean>
 }
@@ -92,5 +94,5 @@ export const knownPlace = (to: SshAddress, { knownAs }: HostTrustOptions): Pick<
 export function rememberFirstKey(to: SshAddress, options: HostTrustOptions, trust: Trust): void {
   if (trust.judgement?.kind !== 'new' || trust.blob === null) return
   const { host, port } = knownPlace(to, options)
-  rememberHostKey(options.ownKnownHostsFile, knownHostsLine(host, port, trust.judgement.type, trust.blob))
+  rememberHostKey(options.ownKnownHostsFile, knownHostsLine(host, port, trust.judgement.type, trust.blob, options.note))
 }

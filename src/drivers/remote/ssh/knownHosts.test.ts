@@ -8,11 +8,13 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { isCostly, keyTypesFor } from './hostTrust.ts'
 import {
   fingerprintOf,
+  forgetHosts,
   judgeHostKey,
   keyTypeOf,
   knownHostName,
   knownHostsLine,
   lineNamesHost,
+  OF_FLEET,
   parseKnownHosts,
   readKnownHosts,
   rememberHostKey,
@@ -124,6 +126,52 @@ describe('known hosts', () => {
     const hosts = Array.from({ length: 16 }, (_, i) => `box-${i}`)
     await Promise.all(hosts.map(async (host) => rememberHostKey(path, knownHostsLine(host, 22, 'ssh-ed25519', ours))))
     for (const host of hosts) expect(await readKnownHosts([path], { host, port: 22 })).toHaveLength(1)
+  })
+
+  describe('attack 482: strangers who have boxes added, each of which adds a line', () => {
+    const ofFleet = (i: number) => knownHostsLine(`n${i}.box.test`, 22, 'ssh-rsa', Buffer.alloc(1047, 1), OF_FLEET)
+    const lines = Math.ceil((4 * 1024 * 1024) / ofFleet(0).length)
+    const strangers = Array.from({ length: lines }, (_, i) => ofFleet(i)).join('')
+    const full = (name: string, before: string) => {
+      const path = join(folder, name)
+      writeFileSync(path, `${before}${strangers}`)
+      return path
+    }
+
+    test('a full file refuses hosts that are new, and none that it knows', async () => {
+      const path = full('full', knownHostsLine('honest', 22, 'ssh-ed25519', ours))
+      const before = readFileSync(path)
+      const noRoom = expect.objectContaining({ detail: { code: 'KNOWN_HOSTS_FULL', path }, fleet: 'ours' })
+      expect(() => rememberHostKey(path, knownHostsLine('new', 22, 'ssh-ed25519', ours))).toThrow(noRoom)
+      expect(readFileSync(path).equals(before)).toBe(true)
+      expect(await readKnownHosts([path], { host: 'honest', port: 22 })).toMatchObject([{ blob: ours }])
+    })
+
+    test('what a fleet learnt is forgotten where no box is there any more, and nothing that a person has there', async () => {
+      const [mine, kept] = [knownHostsLine('n7.box.test', 22, 'ssh-ed25519', ours), ofFleet(5)]
+      const path = full('forgotten', `# by hand\n${mine}`)
+      forgetHosts(path, ['ssh://root@n5.box.test:22', 'lease://hub#00', 'local'])
+      expect(readFileSync(path, 'utf8')).toBe(`# by hand\n${mine}${kept}`)
+      rememberHostKey(path, knownHostsLine('new', 22, 'ssh-ed25519', ours))
+      expect(await readKnownHosts([path], { host: 'new', port: 22 })).toHaveLength(1)
+    })
+
+    test('property: lines that cannot name the host are passed over, and no other', async () => {
+      const path = join(folder, 'any')
+      const name = fc.constantFrom('gpu.example', 'GPU.example', '[gpu.example]:22', '*.example', 'gpu?example', 'a,b')
+      const hosts = fc.array(fc.oneof(name, fc.constant('!gpu.example'), fc.domain()), { minLength: 1, maxLength: 3 })
+      const marker = fc.constantFrom('', '@revoked ', '@cert-authority\t', '  ', '#')
+      const line = fc.tuple(marker, hosts, fc.constantFrom(' ', '\t'))
+      await fc.assert(
+        fc.asyncProperty(fc.array(line, { maxLength: 6 }), async (all) => {
+          const rows = all.map(([at, names, gap]) => `${at}${names}${gap}ssh-ed25519 ${ours.toString('base64')}`)
+          const text = [...rows, hashedLine('gpu.example', other)].join('\n')
+          writeFileSync(path, text)
+          const read = await readKnownHosts([path], { host: 'gpu.example', port: 22 })
+          expect(read).toEqual(linesFor(text, 'gpu.example', 22))
+        }),
+      )
+    })
   })
 
   test.skipIf(!existsSync('/usr/bin/ssh-keygen'))('ssh-keygen agrees on fingerprints and on hashed entries', () => {

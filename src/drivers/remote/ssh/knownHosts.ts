@@ -2,6 +2,8 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { lstatSync, statSync } from 'node:fs'
 import { readRegularFile } from '../../system/readRegularFile.ts'
 import { wholeLines, writeAside } from '../../system/writeAside.ts'
+import { fault } from '../faults.ts'
+import { parseSshAddress } from './sshAddress.ts'
 
 /** A public host key as it goes over the wire: string type, then the rest. */
 export interface HostKeyLine {
@@ -75,10 +77,13 @@ export function keyTypeOf(blob: Buffer): string | null {
   return /^[a-z0-9@.-]+$/.test(type) ? type : null
 }
 
-export const knownHostsLine = (host: string, port: number, type: string, blob: Buffer): string =>
-  `${knownHostName(host, port)} ${type} ${blob.toString('base64')}\n`
+/** `note`: a word behind it, for people and for us. */
+export const knownHostsLine = (host: string, port: number, type: string, blob: Buffer, note = ''): string =>
+  `${knownHostName(host, port)} ${type} ${blob.toString('base64')}${note && ` ${note}`}\n`
 
 const MOST_KNOWN_BYTES = 16 * 1024 * 1024
+/** A file that we add to stays smaller: it is read at every login, by the thread that stamps what boxes say. */
+const MOST_OWN_BYTES = 4 * 1024 * 1024
 
 /**
  * Many people name /dev/null, and a pipe would hold us up for ever: what is no file has no lines. One that cannot be read
@@ -98,13 +103,33 @@ export async function readKnownHosts(
   paths: readonly string[],
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<readonly HostKeyLine[]> {
-  const texts = paths.map(readKnown)
-  return parseKnownHosts(texts.join('\n')).filter((line) => lineNamesHost(line, host, port))
+  const name = knownHostName(host, port).toLowerCase()
+  // Of thousands of lines nearly all name another, in plain letters.
+  const mayName = (raw: string) => /[|*?]/.test(raw) || raw.toLowerCase().includes(name)
+  const lines = paths.map(readKnown).flatMap((text) => text.split('\n').filter(mayName))
+  return parseKnownHosts(lines.join('\n')).filter((line) => lineNamesHost(line, host, port))
 }
 
 /** Adds a line at the end of the file, in one go: of a whole cohort met at once none must write over another (attack 139). */
 export function rememberHostKey(path: string, line: string): void {
-  writeAside(path, `${wholeLines(readKnown(path))}${line}`, { mode: 0o600 })
+  const text = `${wholeLines(readKnown(path))}${line}`
+  // Those that are known are read all the same (attack 482).
+  if (text.length > MOST_OWN_BYTES) throw fault('KNOWN_HOSTS_FULL', { path })
+  writeAside(path, text, { mode: 0o600 })
+}
+
+/** The note behind keys of boxes that are no person's choice. */
+export const OF_FLEET = 'touchstone-fleet'
+
+/** Takes out what a fleet has learnt of hosts that are at none of these addresses. */
+export function forgetHosts(path: string, addresses: readonly string[]): void {
+  const kept = new Set<string | undefined>()
+  for (const address of addresses.filter((one) => one.startsWith('ssh://'))) {
+    const { host, port } = parseSshAddress(address, 'anybody')
+    kept.add(knownHostName(host, port))
+  }
+  const isKept = (raw: string) => !raw.endsWith(` ${OF_FLEET}`) || kept.has(raw.split(' ', 1)[0])
+  writeAside(path, readKnown(path).split('\n').filter(isKept).join('\n'), { mode: 0o600 })
 }
 
 export type HostKeyJudgement =
