@@ -33,11 +33,18 @@ if [ -z "$work" ]; then
   printf 'work none\\n%s end\\n' "$marker"
   exit 1
 fi
+# Our own group is that of the SSH server where this does not give each command one: no prover is alone in it (attack 483).
+own=
+read -r line < "/proc/$$/stat" && set -- \${line##*) } && own=$3
+printf '%s\\n' "$own" > "$work/holder"
 groups() {
   for file in "$work"/group-*; do
     [ -f "$file" ] || continue
     read -r group < "$file" || continue
-    kill "-$1" "-$group" 2>/dev/null
+    case $group in
+      '' | *[!0-9]* | 0 | 1 | "$own") ;;
+      *) kill "-$1" "-$group" 2>/dev/null ;;
+    esac
     [ "$1" = KILL ] && rm -f "$file"
   done
 }
@@ -83,12 +90,14 @@ watch &
 watcher=$!
 trap clean EXIT
 trap clean HUP INT TERM PIPE USR2
+# Left by somebody: one that is held is touched at every word.
 find "$base" -maxdepth 1 -type d -name '.touchstone-run-*' -mmin +1440 -exec rm -rf {} + 2>/dev/null
 printf 'base %s\\nwork %s\\nmachine %s\\nnode %s\\n' "$base" "$work" "$(uname -m)" "$(node --version 2>/dev/null | head -n 1)"
 df -Pk "$work" 2>/dev/null | { read -r head; read -r disk size used free rest; printf 'freeKiB %s\\n' "$free"; }
 printf '%s end\\n' "$marker"
 while read -r order; do
   kill -USR1 "$watcher" 2>/dev/null
+  touch "$work" 2>/dev/null
   case $order in
     term) groups TERM ;;
     kill) groups KILL ;;
@@ -123,18 +132,27 @@ gzip -dc < "$1.gz" > "$1" && chmod "$2" "$1" && rm -f "$1.gz"
  * Arguments: marker, workspace, number, release folder, "keep" or "remove", command. The marker tells our output from what
  * a login shell prints. Where nothing is to be left, the prover keeps its state in the workspace, which goes with us.
  * What a prover leaves in its group when it ends by itself is killed here: the holder would not find the group any more.
- * This shell and those above it stay, to tell the exit code.
+ * This shell and those above it stay, to tell the exit code. A group that the holder is in too is that of the SSH server: then
+ * the prover gets one of its own, or, on a box without setsid, is found by nobody, and ends with its input (attack 483).
  */
 export const START_PROVER = `
-marker=$1 file=$2/group-$3
+marker=$1 file=$2/group-$3 alone=
+read -r holder < "$2/holder"
 cd "$4" || exit 66
 if [ "$5" = remove ]; then TOUCHSTONE_HOME=$2/state; export TOUCHSTONE_HOME; fi
 shift 5
 read -r pid name state parent group rest < "/proc/$$/stat" || exit 67
-printf '%s\\n' "$group" > "$file" || exit 68
-printf '\\n%s\\n' "$marker"
-"$@"
-code=$?
+case $group in '' | 0 | 1 | "$holder") group= alone=$(command -v setsid) ;; esac
+if [ -n "$alone" ]; then
+  setsid sh -c 'printf "%s\\n" "$$" > "$1" || exit 68; printf "\\n%s\\n" "$2"; shift 2; exec "$@"' sh "$file" "$marker" "$@"
+  code=$?
+  read -r group < "$file"
+else
+  [ -z "$group" ] || printf '%s\\n' "$group" > "$file" || exit 68
+  printf '\\n%s\\n' "$marker"
+  "$@"
+  code=$?
+fi
 keep=" " at=$$
 while read -r line < "/proc/$at/stat"; do
   keep="$keep$at "
