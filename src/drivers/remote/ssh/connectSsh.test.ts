@@ -199,6 +199,17 @@ describe.concurrent('connectSsh', () => {
     })
   })
 
+  test('a file of ours that is gone in mid-way is no fault of the box', async () => {
+    const files = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${i}.txt`, `part ${i}`]))
+    const directory = makeRelease(join(root, 'gone'), { files, command: ['sh', '0.txt'] })
+    const flavours = [{ directory, machine: 'any', carriesNode: false }]
+    const onUpload = () => rmSync(directory, { recursive: true, force: true })
+    await withBox({}, { flavours, onUpload }, async (connect) => {
+      const { detail } = await faultOf((await connect()).install(never))
+      expect(detail).toMatchObject({ code: 'BAD_RELEASE', directory })
+    })
+  })
+
   test('a release of many files goes there several at a time, and one that fails ends them all', async () => {
     const files = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`part/${i}.txt`, `part ${i}`]))
     const directory = makeRelease(join(root, 'many'), {

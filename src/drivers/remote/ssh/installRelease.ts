@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path'
 import type { SFTPWrapper } from 'ssh2'
 import { boxWords } from '../../../core/bytes/boxWords.ts'
 import { printable } from '../../../core/bytes/printable.ts'
+import { codeOf } from '../../system/codeOf.ts'
 import { inTime } from '../../system/inTime.ts'
+import { noRoom } from '../../system/noRoom.ts'
 import { fault } from '../faults.ts'
 import type { ProverRelease } from '../readRelease.ts'
 import { HASH_FILES, RECEIVE_FILE, UNPACK_FILE } from './boxScripts.ts'
@@ -135,10 +137,17 @@ async function firstDifference(upload: Upload): Promise<{ path: string; got: str
   return null
 }
 
+/** An error of our own system, whose codes are words, is about our own file: those of SFTP are numbers. */
+function uploadFault({ session: { address }, release: { directory } }: Upload, path: string, error: Error) {
+  const code = codeOf(error)
+  if (!/^E[A-Z]/.test(code)) return fault('BOX_UPLOAD_FAILED', { address, path }, error)
+  return noRoom(address, error) ?? fault('BAD_RELEASE', { directory, why: `${path} cannot be read (${code})` }, error)
+}
+
 async function uploadBySftp(upload: Upload, sftp: SFTPWrapper): Promise<void> {
   const { session, release, files, folder, signal, onSent } = upload
   const one = (path: string, act: (done: (error?: Error | null) => void) => void): Promise<void> => {
-    const failed = (error: Error) => fault('BOX_UPLOAD_FAILED', { address: session.address, path }, error)
+    const failed = (error: Error) => uploadFault(upload, path, error)
     const done = new Promise<void>((resolve, reject) => act((error) => (error ? reject(failed(error)) : resolve())))
     return session.within(done, 'uploading the prover', signal, UPLOAD_LIMIT_MS)
   }
