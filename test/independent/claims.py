@@ -1,7 +1,7 @@
 """docs/spec/identity.md: size classes, counts and claims."""
 import math
 
-from identity import PROBLEMS, Fit, Identity, fewer_for, half_up, share_of
+from identity import LINKS, PROBLEMS, Fit, Identity, fewer_for, half_up, share_of
 from whole import memory_size, most_kept
 
 VERDICTS = ("undersized run", "different", "weaker", "shared", "throttled", "power-capped", "unproven", "matches")
@@ -63,21 +63,26 @@ def pass_seconds(devices):
 
 def reaches(cards, card, held, seconds):
     """Whether so many of the card could have held so much with their hosts, or by computing it again."""
-    per_second = (450e9 if card.c2c else 64e9) + (card.ceiling["int8"] or 0) / 32768
+    per_second = LINKS[card.link] + card.recomputes / 32768
     return cards * (card.memory + per_second * seconds) >= held
 
 
-def idle_fill(memory):
-    """What an idle card of so much memory holds in a whole run."""
-    reported = math.floor(0.9915 * memory)
-    device = {"class": "gpu", "memoryBytes": reported, "freeBytes": reported - min(550_000_000, math.floor(0.03 * memory))}
+def idle_fill(card):
+    """What an idle one of such cards holds in a whole run."""
+    in_use = min(550_000_000, math.floor(0.03 * card.memory))
+    device = {"class": "gpu", "memoryBytes": card.reported, "freeBytes": card.reported - in_use}
     size = memory_size(device, 32768)
     return most_kept(device, size, 32768) * (size // 32) ** 2 * 2048
 
 
+def least_held(card):
+    """What must be held of its memory; less where it reports so little that an idle one could not."""
+    return min(0.855 * card.memory, 0.99 * idle_fill(card)) if card.is_reported else 0.855 * card.memory
+
+
 def sold_for(own, claimed, held):
     """Which claimed model another device is held to be, beside one that is judged as `own`."""
-    if 0.855 * own.memory <= held <= own.memory:
+    if least_held(own) <= held <= own.memory:
         return own
     large = sorted([model for model in claimed if model.memory >= held], key=lambda model: model.memory)
     return large[0] if large else own
@@ -216,10 +221,10 @@ class Device:
 
     def missing_memory(self, model):
         held, bandwidth = self.full.held, self.full.bandwidth
-        least = math.ceil(0.855 * model.memory)
+        least = math.ceil(least_held(model))
         if held is None or bandwidth is None:
             return [self.say("MEMORY_NOT_RUN", 0, least, model=model.name)]
-        if held < 0.855 * model.memory:
+        if held < least_held(model):
             return [self.say("MEMORY_NOT_SHOWN", math.floor(held), least, model=model.name)]
         slowest = 0.85 * model.bandwidth.centre if model.bandwidth else 0
         if bandwidth < slowest:
@@ -235,14 +240,14 @@ class Device:
 
         seconds = pass_seconds([(held, bandwidth)])
         for card in self.catalogue.models:
-            honest = 0.94 * model.memory if card.c2c else idle_fill(model.memory)
+            honest = 0.94 * model.memory if card.link == "c2c" else idle_fill(model)
             told = reaches(1, card, held, seconds) and not reaches(1, card, honest, longest(honest))
             if card.id not in self.group() and card.memory < held and told:
                 return card.name
         if self.shown.read != "together" or not all(one.held and one.bandwidth for one in self.others):
             return None
         shown = [(held, bandwidth)] + [(one.held, one.bandwidth) for one in self.others]
-        idle = [idle_fill(card.memory) for card in [model] + [sold_for(model, self.claimed, one.held) for one in self.others]]
+        idle = [idle_fill(card) for card in [model] + [sold_for(model, self.claimed, one.held) for one in self.others]]
         asked = zip(fewer_for(held for held, _ in shown), fewer_for(idle))
         for (cards, devices, least, most), (_, _, honest_least, _) in asked:
             for card in self.catalogue.models:

@@ -14,7 +14,7 @@ def floors_of(case, shown, candidates, older, catalogue):
     all_held = [Measured(given).held for given in case["devices"]] if shown.read == "together" else []
     alone = supplied(suppliers(shown.rates, shown.held, candidates, catalogue), shown.rates["int8"])
     fewer = supplied_by_fewer([held for held in all_held if held], catalogue)
-    before = supplied([older] if older else [], shown.rates["int8"])
+    before = supplied([older] if older else [], shown.rates["int8"], version=1)
     return [floor_bytes(shown.held, per_second, seconds) for per_second in (max(alone, fewer), before)]
 
 

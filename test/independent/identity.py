@@ -12,6 +12,8 @@ OTHER_UNITS = {
     "fp32": (),
 }
 STRASSEN = ("bf16", "fp8")
+RECOMPUTING = (("int8", 0), ("fp16", 4), ("bf16", 1), ("fp32", 4))
+LINKS = {"pcie": 64e9, "nvlink": 75e9, "pcie6": 128e9, "c2c": 450e9}
 EXCESS = 1.25
 SPREAD = {"measured": 0.12, "datasheet": 0.15}
 COMMON = 0.12
@@ -63,7 +65,9 @@ class Model:
 
     def __init__(self, entry, rules):
         self.id, self.name, self.memory = entry["id"], entry["name"], entry["memoryBytes"]
-        self.twins, self.c2c = entry["twins"], entry["hostLink"] == "c2c"
+        self.twins, self.link = entry["twins"], entry["hostLink"]
+        self.is_reported = "reported" in entry
+        self.reported = entry["reported"]["bytes"] if self.is_reported else math.floor(0.9915 * self.memory)
         self.alike = [self.id] + self.twins
         self.short = re.sub(r" \((?!one of).*\)$", "", self.name.removeprefix(entry["vendor"] + " "))
         line = "datasheetConsumer" if entry["line"] == "consumer" else "datasheetProfessional"
@@ -74,6 +78,7 @@ class Model:
         self.own = {name: expected_of(self.figures[name], self.fractions[name]) for name in PROBLEMS}
         self.ways = {name: self._ways(name) for name in PROBLEMS}
         self.ceiling = {name: self._ceiling(name) for name in PROBLEMS}
+        self.recomputes = max([high / 0.875 ** levels for unit, levels in RECOMPUTING for high in self._highs(unit)], default=0)
 
     def _ways(self, name):
         own = self.own[name]
@@ -84,9 +89,11 @@ class Model:
         return [(own, 0)] + [(way, 6) for way in others if way.centre > own.centre]
 
     def _ceiling(self, name):
-        found = [figure["value"] * self.fractions[unit][figure["basis"]]["high"] * share
-                 for unit, share in ((name, 1),) + OTHER_UNITS[name] for figure in self.figures[unit]]
+        found = [high * share for unit, share in ((name, 1),) + OTHER_UNITS[name] for high in self._highs(unit)]
         return max(found, default=None)
+
+    def _highs(self, unit):
+        return [figure["value"] * self.fractions[unit][figure["basis"]]["high"] for figure in self.figures[unit]]
 
     def unreached(self, rates):
         """The first problem whose rate the card cannot reach."""
@@ -273,10 +280,10 @@ def suppliers(rates, held, candidates, catalogue):
     return candidates + [model for model in catalogue.models if model.memory < held and model.unreached(rates) is None]
 
 
-def supplied(cards, int8):
+def supplied(cards, int8, version=2):
     """Bytes a second."""
-    link = 450e9 if any(model.c2c for model in cards) else 64e9
-    return link + max([int8] + [model.ceiling["int8"] or 0 for model in cards]) / 32768
+    link = max([LINKS["pcie"]] + [LINKS[model.link] for model in cards])
+    return link + max([int8] + [model.ceiling["int8"] or 0 if version == 1 else model.recomputes for model in cards]) / 32768
 
 
 def added(values):

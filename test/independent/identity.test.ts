@@ -126,7 +126,7 @@ function memoryOf({ devices, claimed, passes }: Case, models: readonly GpuModel[
     if (memoryBytes === 0 || rates.int8 === undefined) return null
     const cards = suppliers({ rates, heldBytes: memoryBytes, catalogue, byRates: cardBy[rules], rules })
     const perSecond = Math.max(
-      suppliedPerSecond(cards, 32768, catalogue.rules, rates.int8),
+      suppliedPerSecond(cards, 32768, catalogue.rules, { shownInt8: rates.int8, version: rules }),
       rules === 2 && memoriesRead === 'together' ? byFewer() : 0,
     )
     return Math.max(0, Math.floor(memoryBytes - perSecond * (passes.elapsedUs / 1e6 / passes.count)))

@@ -58,7 +58,7 @@ export function honestRun(model: GpuModel, rules: CatalogueRules, uniform: Unifo
     ...shown,
     rates: { ...rates, int8 },
     declined: declined.filter((name) => name !== 'int8'),
-    memoryBytes: idleFill(model.memoryBytes),
+    memoryBytes: idleFill(model),
     bindRate: 0.5 * int8,
   })
 }

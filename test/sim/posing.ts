@@ -4,6 +4,7 @@ import { judgeClaim } from '../../src/core/identify/judgeClaim.ts'
 import type { MeasuredGpu } from '../../src/core/identify/measured.ts'
 import { prepareModel } from '../../src/core/identify/prepareModel.ts'
 import { suppliedPerSecond } from '../../src/core/identify/supplied.ts'
+import { leastHeld } from '../../src/core/identify/unshown.ts'
 import { MAX_K, type ProtocolVersion } from '../../src/core/params/constants.ts'
 import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
 import { proven } from '../../src/core/params/provenance.ts'
@@ -272,7 +273,7 @@ export function poseAsSeveral({ box, claimed }: Pair, { cards, devices, genuine 
   const supplied = suppliedPerSecond([box], MAX_K, catalogue.rules)
   const asked = PRECISION_NAMES.filter((name) => askedRate(claimed, name, catalogue) > 0)
   const claim = { count: devices + genuine, card: claimed.name, models: [claimed] }
-  for (const fill of [0.9, 0.8551])
+  for (const fill of [0.9, 1.0001 * (leastHeld(claimed) / claimed.memoryBytes)])
     for (const speed of [1, 0.8501])
       for (const aim of [1, 0.9]) {
         const memoryBytes = fill * claimed.memoryBytes

@@ -180,7 +180,10 @@ function judgeMemory(
   const secondsPerPass = memory.elapsedUs / 1e6 / (memory.read === 'in turns' ? 1 : part.rounds)
   const cards = suppliers({ rates: device.rates, heldBytes: memory.heldBytes, catalogue, byRates, rules })
   const int8 = memory.int8PerSecond
-  const perSecond = int8 === null ? null : Math.max(suppliedPerSecond(cards, part.k, catalogue.rules, int8), byFewer)
+  const perSecond =
+    int8 === null
+      ? null
+      : Math.max(suppliedPerSecond(cards, part.k, catalogue.rules, { shownInt8: int8, version: rules }), byFewer)
   const isProven = preset.secure && memory.read !== 'in turns' && isOwnMemory(memory, byRates, catalogue.rules, rules)
   return {
     heldBytes: memory.heldBytes,

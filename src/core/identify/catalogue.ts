@@ -55,12 +55,14 @@ export const modelSchema = z.strictObject({
   /** Consumer cards run above the clock of their datasheet, professional ones are held below it by their power limit. */
   line: oneOf(['consumer', 'professional']),
   aliases: z.array(text).max(32),
-  /** How host and card are joined, for the floor of §7. */
-  hostLink: oneOf(['pcie', 'c2c']),
+  /** The fastest way host and card can be joined, for the floor of §7. */
+  hostLink: oneOf(['pcie', 'nvlink', 'pcie6', 'c2c']),
   /** Whether cards of this model can be joined by NVLink, which §1 cannot tell from one card. */
   nvlink: z.boolean({ error: 'must be true or false' }),
   memoryBytes: positive(2 ** 50),
   memorySource: id,
+  /** What CUDA reports of it in all, where that is known: ECC and the driver keep some (attack 478). */
+  reported: z.strictObject({ bytes: positive(2 ** 50), source: id }).exactOptional(),
   bandwidth: figures,
   rates: z.strictObject(rates),
   /** Models of the same chip that a measurement with 10 % noise cannot tell from this one. */
@@ -105,9 +107,12 @@ export function* contradictionsIn({ rules, sources, models }: Catalogue): Contra
       yield [`model ${model.id}${field && `, field ${field}`}`, problem]
 }
 
-function* wrongFigures({ memorySource, bandwidth, rates }: GpuModel, sources: Catalogue['sources']): Contradictions {
+function* wrongFigures(model: GpuModel, sources: Catalogue['sources']): Contradictions {
+  const { memoryBytes, memorySource, reported, bandwidth, rates } = model
+  if (reported && reported.bytes > memoryBytes) yield ['reported.bytes', 'must be at most the bytes of memory']
   const named = [
     ['memory.source', memorySource],
+    ...(reported ? [['reported.source', reported.source] as const] : []),
     ...bandwidth.map(({ source }, i) => [`bandwidth[${i}].source`, source] as const),
     ...Object.entries(rates).flatMap(([name, all]) =>
       all.map(({ source }, i) => [`rates.${name}[${i}].source`, source] as const),

@@ -13,13 +13,15 @@ import {
   type Several,
 } from '../../../test/sim/posing.ts'
 import { modelOf, shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
-import { MAX_K } from '../params/constants.ts'
+import { KEPT_TILE_BYTES, MAX_K, TILE } from '../params/constants.ts'
+import { PRESETS } from '../params/presets.ts'
 import { proven } from '../params/provenance.ts'
-import { idleFill } from '../proof/sizeClass.ts'
+import { classK, idleFill, keptRounds, memorySize } from '../proof/sizeClass.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { copyBandwidth } from './expected.ts'
 import { judgeClaim } from './judgeClaim.ts'
 import { suppliedPerSecond } from './supplied.ts'
+import { leastHeld } from './unshown.ts'
 
 let catalogue: Catalogue
 let less: readonly Pair[]
@@ -44,7 +46,8 @@ describe('attack 67: no card passes for one that is much more', () => {
   })
 
   test('no box that is much less can show all of the claimed card at its speed, but for those behind C2C', () => {
-    const wide = less.filter((pair) => nearness(pair, catalogue).memory >= 0.855)
+    const least = ({ claimed }: Pair) => leastHeld(claimed) / claimed.memoryBytes
+    const wide = less.filter((pair) => nearness(pair, catalogue).memory >= least(pair))
     const near = wide.filter((pair) => nearness(pair, catalogue).rates >= 0.85)
     expect(near.map(named)).toEqual([
       'gh200-96gb as h200-sxm',
@@ -60,13 +63,13 @@ describe('attack 67: no card passes for one that is much more', () => {
     const posing = { mode: 'lends', effort: 'quick', catalogue, rules: 2 } as const
     const passed = less.filter((pair) => poseAs(pair, posing) !== null)
     const lends = ({ box, claimed }: Pair) => {
-      const held = box.hostLink === 'c2c' ? 0.94 * claimed.memoryBytes : idleFill(claimed.memoryBytes)
+      const held = box.hostLink === 'c2c' ? 0.94 * claimed.memoryBytes : idleFill(claimed)
       const seconds = (2 * held) / (0.9 * copyBandwidth(claimed, catalogue.rules)!)
       return box.memoryBytes + suppliedPerSecond([box], MAX_K, catalogue.rules) * seconds >= held
     }
     expect(passed.filter((pair) => !lends(pair)).map(named)).toEqual([])
     // Cards whose memory is read slowly: what an honest one shows, a faster one with less memory shows too.
-    expect(passed.length).toBe(202)
+    expect(passed.length).toBe(213)
     const fast = passed.filter(({ claimed }) => copyBandwidth(claimed, catalogue.rules)! > 1.4e12)
     expect(fast.map(named)).toEqual([])
   })
@@ -156,7 +159,7 @@ describe('attack 67: no card passes for one that is much more', () => {
       const pair = { box: modelOf(catalogue, box), claimed: modelOf(catalogue, claimed) }
       return poseAs(pair, { mode: 'lends', effort: 'thorough', catalogue, rules: 2, beside }) !== null
     }
-    expect([passes('v100-pcie-32gb', 'a40'), passes('rtx-5090', 'l40s')]).toEqual([false, false])
+    expect([passes('v100-pcie-32gb', 'a100-pcie-40gb'), passes('v100-pcie-32gb', 'rtx-a6000')]).toEqual([false, false])
     // What not even an honest card rules out: said in the verdict, and not stopped.
     expect(passes('v100-pcie-16gb', 'a10')).toBe(true)
     // One that has the memory need not run the bound rounds itself: said in the verdict, and not stopped.
@@ -164,6 +167,59 @@ describe('attack 67: no card passes for one that is much more', () => {
     const posing = { mode: 'keeps', effort: 'quick', catalogue, rules: 2 } as const
     expect(poseAs(h20, posing)).toBeNull()
     expect(poseAs(h20, { ...posing, beside: { model: modelOf(catalogue, 'rtx-5090'), cards: 3 } })).not.toBeNull()
+  })
+
+  test.each([
+    ['l40s', 45373],
+    ['l20', 45465],
+    ['l4', 22528],
+    ['a10', 22516],
+    ['t4', 14912],
+    ['rtx-3070', 7753],
+    ['b300', 274114],
+  ])(
+    'attack 478: %s of which CUDA reports %d MiB, as owners published, fills no more than is there, and matches',
+    (id, mib) => {
+      const model = modelOf(catalogue, id)
+      const bytes = mib * 2 ** 20
+      const card = { class: 'gpu', memoryBytes: bytes, freeBytes: bytes - Math.min(550e6, 0.03 * bytes) } as const
+      const k = classK(PRESETS.mainnet, 'gpu', 'int8')
+      const size = memorySize(PRESETS.mainnet, card, k)
+      const memoryBytes = proven(keptRounds(PRESETS.mainnet, card, size, k) * (size / TILE) ** 2 * KEPT_TILE_BYTES)
+      const typical = honestRun(model, catalogue.rules, () => 0.5)
+      const one = {
+        ...typical,
+        memoryBytes,
+        bandwidth: proven(0.91 * typical.bandwidth!),
+        memoriesRead: 'together' as const,
+      }
+      for (const count of [1, 2, 8]) {
+        const claim = { count, card: model.name, models: [model] }
+        const { verdict, reasons } = judgeClaim({ claim, devices: Array(count).fill(one), catalogue, rules: 2 })
+        expect([verdict, reasons.map(({ code }) => code)]).toEqual(['matches', Array(count).fill('FITS_CLAIM')])
+      }
+    },
+  )
+
+  test('attack 479: hosts lend over NVLink and PCIe 6 too, and Strassen computes a fill again faster than any unit does', () => {
+    const shownAs = (id: string, count: number, speed: number) => {
+      const model = modelOf(catalogue, id)
+      const typical = honestRun(model, catalogue.rules, () => 0.5)
+      const memory = {
+        memoryBytes: proven(0.9 * model.memoryBytes),
+        bandwidth: proven(speed * copyBandwidth(model, catalogue.rules)!),
+      }
+      const one = { ...typical, ...memory, memoriesRead: 'together' as const }
+      const claim = { count, card: model.name, models: [model] }
+      return judgeClaim({ claim, devices: Array(count).fill(one), catalogue, rules: 2 }).reasons[0]!
+    }
+    // A POWER9 carries 75 GB/s to a V100 of 32 GB: 0.9 of 40 GB at all of the speed.
+    const overNvlink = { code: 'MEMORY_MAY_BE_LENT', got: 'NVIDIA Tesla V100 SXM2 32GB' }
+    expect(shownAs('a100-pcie-40gb', 1, 1)).toMatchObject(overNvlink)
+    const byStrassen = { code: 'MEMORY_MAY_BE_LENT', got: 'NVIDIA Tesla V100 PCIe 32GB' }
+    expect(shownAs('quadro-rtx-8000', 1, 0.92)).toMatchObject(byStrassen)
+    const overPcie6 = { code: 'MEMORY_MAY_BE_LENT', got: 'NVIDIA B300 (3 for 7 devices)' }
+    expect(shownAs('gh200-144gb', 7, 0.95)).toMatchObject(overPcie6)
   })
 
   test('attack 471: honest cards that are read together, each off by up to a tenth, are told of no lender but over C2C', () => {

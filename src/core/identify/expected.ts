@@ -59,6 +59,18 @@ export function rateCeiling(model: GpuModel, precision: Precision, rules: Catalo
   return highs.length === 0 ? null : Math.max(...highs)
 }
 
+/** §2: levels of Strassen, each of which saves an eighth, that int8 entries leave room for on units of other precisions. */
+const STRASSEN_LEVELS: Partial<Record<Precision, number>> = { fp16: 4, bf16: 1, fp32: 4 }
+
+/** The most a card could make of int8 products again by any known way (attack 479): what was kept is one of them. */
+export function recomputeCeiling(model: GpuModel, rules: CatalogueRules): number {
+  const units = ['int8', ...otherUnits('int8').map(([unit]) => unit)] as const
+  const highs = units.flatMap((unit) =>
+    highsOf(model, unit, rules).map((high) => high / (7 / 8) ** (STRASSEN_LEVELS[unit] ?? 0)),
+  )
+  return Math.max(0, ...highs)
+}
+
 function highsOf(model: GpuModel, precision: Precision, rules: CatalogueRules): readonly number[] {
   const fractions = fractionsOf(model, precision, rules)
   return (model.rates[precision] ?? []).map((figure) => figure.value * fractions[figure.basis].high)

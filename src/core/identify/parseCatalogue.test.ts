@@ -48,6 +48,12 @@ describe('parseCatalogue', () => {
       'model a, field bandwidth[0].source must be',
     ],
     ['an unlisted source', card('a', { memory: { bytes: 1, source: 'x' } }), 'names the source x, which is not listed'],
+    [
+      'more memory reported than there is',
+      card('a', { reported: { bytes: 2e10, source: 'sheet' } }),
+      'model a, field reported.bytes must be at most the bytes of memory',
+    ],
+    ['a report without its source', card('a', { reported: { bytes: 1, source: 'x' } }), 'names the source x'],
     ['an unknown precision', card('a', { rates: { fp4: [] } }), 'model a, field rates.fp4 is not a known field'],
     [
       'an unknown basis',

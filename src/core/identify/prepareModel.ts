@@ -1,6 +1,13 @@
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import type { CatalogueRules, GpuModel } from './catalogue.ts'
-import { type Expected, expectedBandwidth, expectedRate, posedRates, rateCeiling } from './expected.ts'
+import {
+  type Expected,
+  expectedBandwidth,
+  expectedRate,
+  posedRates,
+  rateCeiling,
+  recomputeCeiling,
+} from './expected.ts'
 
 /** One way to reach a rate: the unit made for the problem, or another one, at a surcharge on the squared distance. */
 export interface RateWay {
@@ -31,6 +38,7 @@ function prepare(model: GpuModel, rules: CatalogueRules) {
     /** Problems the card has a unit for. */
     own: new Set(PRECISION_NAMES.filter((name) => expectedRate(model, name, rules) !== null)),
     ceilings: perPrecision((name) => rateCeiling(model, name, rules)),
+    recomputes: recomputeCeiling(model, rules),
     bandwidth: expectedBandwidth(model, rules),
   }
 }

@@ -1,4 +1,4 @@
-import { C2C_LINK_BYTES_PER_SEC, HOST_LINK_BYTES_PER_SEC, type ProtocolVersion } from '../params/constants.ts'
+import { HOST_LINK_BYTES_PER_SEC, PROTOCOL_VERSION, type ProtocolVersion } from '../params/constants.ts'
 import type { Catalogue, CatalogueRules, GpuModel } from './catalogue.ts'
 import type { RateIdentity } from './identifyByRates.ts'
 import type { MeasuredGpu } from './measured.ts'
@@ -10,12 +10,18 @@ export function suppliedPerSecond(
   models: readonly GpuModel[],
   k: number,
   rules: CatalogueRules,
-  shownInt8 = 0,
+  { shownInt8 = 0, version = PROTOCOL_VERSION }: { shownInt8?: number; version?: ProtocolVersion } = {},
 ): number {
-  const link = models.some(({ hostLink }) => hostLink === 'c2c') ? C2C_LINK_BYTES_PER_SEC : HOST_LINK_BYTES_PER_SEC
+  const link = Math.max(
+    ...models.map(({ hostLink }) => HOST_LINK_BYTES_PER_SEC[hostLink]),
+    HOST_LINK_BYTES_PER_SEC.pcie,
+  )
   // A slow int8 part must not raise the floor: a known card recomputes as fast as that card can.
-  const peak = Math.max(shownInt8, ...models.map((model) => prepareModel(model, rules).ceilings.int8 ?? 0))
-  return link + peak / k
+  const peaks = models.map((model) => {
+    const { ceilings, recomputes } = prepareModel(model, rules)
+    return version === 1 ? (ceilings.int8 ?? 0) : recomputes
+  })
+  return link + Math.max(shownInt8, ...peaks) / k
 }
 
 /** Fewer cards for some of the devices of a run, and what those held at the least and at the most. */

@@ -15,7 +15,9 @@ import { fewerFor, suppliedPerSecond } from './supplied.ts'
  */
 const SPEED_SHARE = 0.85
 /** Nine tenths of the 95 % of the card that §7 fills. */
-export const HELD_SHARE = 0.855
+const HELD_SHARE = 0.855
+/** And of what an idle card holds where ECC and the driver keep so much that it cannot hold that (attack 478). */
+const IDLE_SHARE = 0.99
 /** An idle card holds less than this, so it has to be quicker: else a GH200 of 96 GB with its host would pass as an H200 NVL. */
 const OVER_C2C = 0.94
 /** The least of its speed that an idle card shows: runs differ by a tenth. */
@@ -70,10 +72,16 @@ function keptUpElsewhere(model: GpuModel, { device, measured, catalogue }: Unsho
   return isElsewhere ? [claimReason('NOT_KEPT_UP', facts)] : []
 }
 
+/** What must be held of the memory of a model before it counts as shown. */
+export function leastHeld(model: GpuModel): number {
+  const asked = HELD_SHARE * model.memoryBytes
+  return model.reported ? Math.min(asked, IDLE_SHARE * idleFill(model)) : asked
+}
+
 function memoryOf(model: GpuModel, question: UnshownQuestion): readonly ClaimReason[] {
   const { device, measured, catalogue } = question
   const { memoryBytes: held, bandwidth } = measured
-  const least = HELD_SHARE * model.memoryBytes
+  const least = leastHeld(model)
   const facts = { device, got: Math.floor(held ?? 0), expected: Math.ceil(least), model: model.name }
   if (held === undefined || bandwidth === undefined) return [claimReason('MEMORY_NOT_RUN', { ...facts, got: 0 })]
   if (held < least) return [claimReason('MEMORY_NOT_SHOWN', facts)]
@@ -104,7 +112,7 @@ function lenderOf(claimed: GpuModel, own: Held, question: UnshownQuestion): stri
     cards * (model.memoryBytes + suppliedPerSecond([model], MAX_K, rules) * seconds) >= held
 
   const group = groupOf(question.claimed)
-  const idle = idleFill(claimed.memoryBytes)
+  const idle = idleFill(claimed)
   const honest = ({ hostLink }: GpuModel) => (hostLink === 'c2c' ? OVER_C2C * claimed.memoryBytes : idle)
   const alone = models.find(
     (model) =>
@@ -122,7 +130,7 @@ function lenderOf(claimed: GpuModel, own: Held, question: UnshownQuestion): stri
   const soldFor = ({ held }: Held) => likeOwn(claimed, held) ?? smallestFor(question.claimed, held) ?? claimed
   const box = [own, ...others]
   const seconds = Math.max(...box.map(secondsOf))
-  const sold = fewerFor([claimed, ...others.map(soldFor)].map(({ memoryBytes }) => idleFill(memoryBytes)))
+  const sold = fewerFor([claimed, ...others.map(soldFor)].map(idleFill))
   for (const [i, { cards, devices, least, most }] of fewerFor(box.map(({ held }) => held)).entries()) {
     const few = models.find(
       (model) =>
@@ -143,7 +151,7 @@ interface Held {
 }
 
 const likeOwn = (model: GpuModel, held: number): GpuModel | null =>
-  held <= model.memoryBytes && held >= HELD_SHARE * model.memoryBytes ? model : null
+  held <= model.memoryBytes && held >= leastHeld(model) ? model : null
 
 const smallestFor = (models: readonly GpuModel[], held: number): GpuModel | undefined =>
   models.filter(({ memoryBytes }) => memoryBytes >= held).sort((a, b) => a.memoryBytes - b.memoryBytes)[0]

@@ -23,9 +23,9 @@ export const MAX_KEPT = 4096
 export const KEPT_TILE_BYTES = 2048
 export const KEPT_TILE_WORDS = 512
 
-/** §7. What a host link can carry at most: PCIe 5 x16, or C2C where host and card share it. */
-export const HOST_LINK_BYTES_PER_SEC = 64e9
-export const C2C_LINK_BYTES_PER_SEC = 450e9
+/** §7. What a host link can carry at most: x16 of PCIe 5 or 6, NVLink to a POWER9 (attack 479), C2C where host and card share it. */
+export const HOST_LINK_BYTES_PER_SEC = { pcie: 64e9, nvlink: 75e9, pcie6: 128e9, c2c: 450e9 } as const
+export type HostLink = keyof typeof HOST_LINK_BYTES_PER_SEC
 
 /** §7. Memory counts as held by the card only when it is read at this share of the card's own copy bandwidth. */
 export const MEMORY_BANDWIDTH_SHARE = 0.85

@@ -79,14 +79,19 @@ export function keptRounds(preset: Preset, device: SizedDevice, size: number, k:
   return Math.min(most, Math.max(2, Math.floor(wanted / roundBytes)))
 }
 
+export interface CardMemory {
+  readonly memoryBytes: number
+  readonly reported?: { readonly bytes: number } | undefined
+}
+
 /** Of its memory an idle H200 reports so much, and so much of that is in use once it is opened; no other card was measured. */
 const REPORTED_SHARE = 0.9915
 const IN_USE_SHARE = 0.03
 const IN_USE_BYTES = 550e6
 
 /** What an idle card of so much memory holds in a whole run, as far as that is known. */
-export function idleFill(memoryBytes: number): number {
-  const reported = Math.floor(REPORTED_SHARE * memoryBytes)
+export function idleFill({ memoryBytes, reported: known }: CardMemory): number {
+  const reported = known?.bytes ?? Math.floor(REPORTED_SHARE * memoryBytes)
   const inUse = Math.min(IN_USE_BYTES, Math.floor(IN_USE_SHARE * memoryBytes))
   const device = { class: 'gpu', memoryBytes: reported, freeBytes: reported - inUse } as const
   const k = classK(PRESETS.mainnet, 'gpu', 'int8')
