@@ -25,7 +25,6 @@ export const KEPT_TILE_WORDS = 512
 
 /** §7. What a host link can carry at most: x16 of PCIe 5 or 6, NVLink to a POWER9 (attack 479), C2C where host and card share it. */
 export const HOST_LINK_BYTES_PER_SEC = { pcie: 64e9, nvlink: 75e9, pcie6: 128e9, c2c: 450e9 } as const
-export type HostLink = keyof typeof HOST_LINK_BYTES_PER_SEC
 
 /** §7. Memory counts as held by the card only when it is read at this share of the card's own copy bandwidth. */
 export const MEMORY_BANDWIDTH_SHARE = 0.85
