@@ -255,4 +255,12 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
     expected: 'NOTHING_TO_ASK',
     program: (kit) => honestProgram({ devices: honestDevices(kit, 1, { facts: { precisions: [] } }) }),
   },
+  {
+    attack: 486,
+    name: 'no precision, where memory and bind are asked too',
+    how: 'has the parts left out that must last, and is a whole run all the same',
+    expected: 'NOTHING_TO_ASK',
+    options: { memory: true, bind: true },
+    program: (kit) => honestProgram({ devices: honestDevices(kit, 1, { facts: { precisions: [] } }) }),
+  },
 ]

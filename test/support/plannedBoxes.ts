@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { PRECISION_NAMES } from '../../src/core/params/precision.ts'
+import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
 import type { PlanInputs, Timings } from '../../src/core/proof/planPart.ts'
 import { chooseSize, planRun, planSizing } from '../../src/core/proof/planRun.ts'
@@ -16,9 +16,14 @@ const device = (deviceClass: 'cpu' | 'gpu') =>
     freeBytes: bytes,
     precisions: fc.subarray([...PRECISION_NAMES]),
   })
+const offeredBy = (devices: readonly { readonly precisions: readonly Precision[] }[]) =>
+  PRECISION_NAMES.filter((name) => devices.every(({ precisions }) => precisions.includes(name)))
+
 const box = fc
   .constantFrom('cpu' as const, 'gpu' as const)
   .chain((deviceClass) => fc.array(device(deviceClass), { minLength: 1, maxLength: 4 }))
+  // Where the devices have none in common nothing is planned (attack 486).
+  .filter((devices) => offeredBy(devices).length > 0)
 
 const seconds = fc.double({ min: 1e-4, max: 2, noNaN: true }).map((gap) => ({ fastest: gap, slowest: 1.5 * gap }))
 const timings: fc.Arbitrary<Timings> = fc.array(seconds, { minLength: 8, maxLength: 8 }).map((gaps) => {
@@ -32,8 +37,7 @@ const scaled = ({ fastest, slowest }: { readonly fastest: number; readonly slowe
 
 /** Any box, and the plan of mainnet that a calibration with any times makes of it. */
 export const planned = fc.tuple(box, timings).map(([devices, times]) => {
-  const precisions = PRECISION_NAMES.filter((name) => devices.every((one) => one.precisions.includes(name)))
-  const inputs: PlanInputs = { ...MAINNET, devices, precisions, maxSize: 32768, roundTripSeconds: 0.02 }
+  const inputs: PlanInputs = { ...MAINNET, devices, precisions: offeredBy(devices), maxSize: 32768, roundTripSeconds: 0.02 }
   const sizing = planSizing(inputs)
   const plan = planRun(inputs, (precision) => chooseSize(inputs, precision, sizing, times), times)
   return { devices, plan }

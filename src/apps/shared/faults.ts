@@ -85,7 +85,8 @@ export const fault = faultsOf({
   NOTHING_TO_ASK: {
     blame: 'prover',
     message: 'the box offers none of the precisions asked for',
-    nextStep: 'Ask for other precisions, or for the memory or bind part.',
+    nextStep:
+      'Every card and processor has some: look at the driver of the box, ask for other precisions, or do not rely on it.',
   },
   NOT_MY_KEY: {
     blame: 'validator',
@@ -121,6 +122,11 @@ export const fault = faultsOf({
     blame: 'user',
     message: 'a round has at most {most} boxes, and the fleet {boxes}',
     nextStep: 'Split the fleet between validators with stores of their own.',
+  },
+  UNTIMED_PRESET: {
+    blame: 'user',
+    message: '{option} asks for seconds, and the preset {preset} has a fixed number of rounds',
+    nextStep: 'Leave it out, or use another preset.',
   },
   WINDOW_MISSED: {
     blame: 'prover',

@@ -31,7 +31,12 @@ describe('askOf', () => {
     expect(ask({ openings: 256, partSeconds: 5, duration: 60 }).preset.name).toBe('mainnet')
     const devnet = ask({ preset: PRESETS.devnet, partSeconds: 5, size: 512 })
     expect(devnet).toMatchObject({ preset: { name: 'devnet' }, partSeconds: 5, maxSize: 512 })
-    expect(ask({ preset: PRESETS.tiny, partSeconds: 1 })).toMatchObject({ partSeconds: 1 })
+  })
+
+  test.each([{ partSeconds: 1 }, { duration: 60 }])('tiny with %j, which would do nothing, is refused', (times) => {
+    const read = () => ask({ preset: PRESETS.tiny, ...times })
+    expect(read).toThrow(/^--(part-seconds|duration) asks for seconds, and the preset tiny has a fixed number of rounds/)
+    expect(read).toThrow(expect.objectContaining({ blame: 'user' }))
   })
 
   test.each([

@@ -24,6 +24,7 @@ export interface Ask extends Pick<VerifyOptions, 'preset'>, Partial<Changeable> 
  * it wherever it is checked, so less than any other preset asks for cannot be had.
  */
 export function askOf(ask: Ask, program: string): VerifyOptions {
+  if (ask.preset.fixedRounds > 0) refuseTimes(ask)
   const { preset, precisions = PRECISION_NAMES, memory = true, bind = true, maxDevices = 32, claim = null } = ask
   const { openings = preset.openings, partSeconds = preset.partSeconds } = ask
   const { duration: sustainedSeconds = preset.sustainedSeconds, validFor, size } = ask
@@ -49,4 +50,10 @@ export function askOf(ask: Ask, program: string): VerifyOptions {
     program,
     ...(validFor === undefined ? {} : { validSeconds: validFor }),
   }
+}
+
+/** Where a preset has a fixed number of rounds they would do nothing, or make a part that lasts as long as it likes. */
+function refuseTimes({ preset, partSeconds, duration }: Ask): void {
+  const option = partSeconds !== undefined ? '--part-seconds' : duration !== undefined ? '--duration' : null
+  if (option) throw fault('UNTIMED_PRESET', { option, preset: preset.name })
 }

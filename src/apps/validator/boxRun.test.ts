@@ -14,7 +14,7 @@ import type { PartEvidence } from '../../core/proof/verifyPart.ts'
 import type { Answer } from '../../core/wire/messages.ts'
 import { fault } from '../../drivers/gpu/cuda/faults.ts'
 import type { LeafPosition, OnRoot, SeriesTask } from '../../ports/device.ts'
-import { askOf } from './askOf.ts'
+import { type Ask, askOf } from './askOf.ts'
 import { type Asking, BoxRun } from './boxRun.ts'
 import type { Conducted } from './exchange.ts'
 import type { Greeting, Line } from './greetProver.ts'
@@ -187,8 +187,8 @@ function withEach(bytes: Uint8Array, change: Partial<OwnInventory['devices'][num
 describe('attack 476: slow in the calibrations alone, to be asked for seconds where a minute was wanted', () => {
   const card = { rates: { int8: 1.2e15, bf16: 7e14 }, heldBytes: 140e9, bandwidth: 4.2e12 }
   const run = syntheticRun({ cards: [card], size: () => 32768 })
-  const afterRun = async (partSeconds: number, plan: readonly Part[] = run.challenge.parts) => {
-    const options = askOf({ preset: PRESETS.mainnet, partSeconds }, 'touchstone test')
+  const afterRun = async (asks: Partial<Ask>, plan: readonly Part[] = run.challenge.parts) => {
+    const options = askOf({ preset: PRESETS.mainnet, ...asks }, 'touchstone test')
     const asked = new BoxRun({ options, line: {} as Line, verify: async () => null, onStep: () => {} })
     const greeting = { roundTripSeconds: 0.001, inventory: {} } as Partial<Greeting> as Greeting
     const conducted = { ...run, rejected: null, gaveUp: null } as Partial<Conducted> as Conducted
@@ -196,15 +196,22 @@ describe('attack 476: slow in the calibrations alone, to be asked for seconds wh
   }
 
   test('it is asked again, for as long as was wanted', async () => {
-    expect(await afterRun(3)).toMatchObject({ at: 'over' })
-    const state = await afterRun(60)
+    expect(await afterRun({ partSeconds: 3 })).toMatchObject({ at: 'over' })
+    const state = await afterRun({ partSeconds: 60 })
     expect(state).toMatchObject({ at: 'again' })
     expect((state as Asking).plan[0]!.rounds).toBeGreaterThan(20 * run.challenge.parts[0]!.rounds)
   })
 
   test('but not where it is asked for as many rounds as any already', async () => {
     const most = run.challenge.parts.map((part) => ({ ...part, rounds: 2 ** 15 }))
-    expect(await afterRun(60, most)).toMatchObject({ at: 'over' })
+    expect(await afterRun({ partSeconds: 60 }, most)).toMatchObject({ at: 'over' })
+  })
+
+  test('attack 485: so it is where the run is insecure, by options or by its preset', async () => {
+    for (const asks of [{ bind: false }, { preset: PRESETS.devnet }] as const) {
+      expect(await afterRun({ ...asks, partSeconds: 3 })).toMatchObject({ at: 'over' })
+      expect(await afterRun({ ...asks, partSeconds: 60 })).toMatchObject({ at: 'again' })
+    }
   })
 })
 

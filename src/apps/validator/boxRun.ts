@@ -164,8 +164,9 @@ function planInputs(options: VerifyOptions, { inventory, roundTripSeconds }: Gre
   const precisions = options.precisions.filter((precision) =>
     devices.every((device) => device.precisions.includes(precision)),
   )
-  // Without this a box that claims no precision would be asked nothing, and have nothing to fail (attack 42).
-  if (precisions.length === 0 && !options.memory && !options.bind) throw fault('NOTHING_TO_ASK')
+  // A box that claims no precision would have nothing to fail (attack 42), or no part that has to last (attack 486).
+  const wantsRounds = options.precisions.length > 0 || (!options.memory && !options.bind)
+  if (precisions.length === 0 && wantsRounds) throw fault('NOTHING_TO_ASK')
   return { ...options, devices, precisions, roundTripSeconds }
 }
 

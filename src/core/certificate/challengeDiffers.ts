@@ -31,6 +31,7 @@ export type OfferedDevice = SizedDevice & { readonly precisions: readonly Precis
  */
 export function wholeRunDiffers({ parts }: Challenge, devices: readonly OfferedDevice[]): string | null {
   const inputs = wholeRun(devices)
+  if (inputs.precisions.length === 0) return 'no part in any precision'
   const sizing = planSizing(inputs)
   const keyOf = (precision: Precision) => partKey(sizing.find((part) => part.precision === precision)!)
   const ran = (precision: Precision) => parts.find((part) => partKey(part) === keyOf(precision))

@@ -23,11 +23,22 @@ export function timedParts(timed: Timed) {
 /** Parts that were over too soon; a burst says nothing about a sustained rate. */
 export const shortParts = (timed: Timed) => timedParts(timed).filter(({ leastUs, elapsedUs }) => elapsedUs < leastUs)
 
-/** The preset with the seconds that were asked for, which may be more than its own; an insecure one promises no time. */
-export const askedPreset = <P extends Preset>(
-  preset: P,
-  { partSeconds, sustainedSeconds }: Pick<Preset, 'partSeconds' | 'sustainedSeconds'>,
-): P => (preset.secure ? { ...preset, partSeconds, sustainedSeconds } : preset)
+type Times = Pick<Preset, 'partSeconds' | 'sustainedSeconds'>
+
+/**
+ * The preset with the seconds that were asked for, which may be more than its own. An insecure one promises none of its own
+ * (a fast card is through the most rounds a part may have before them), and is held to what was asked beyond that, unless
+ * its parts have a fixed number of rounds.
+ */
+export function askedPreset<P extends Preset>(preset: P, { partSeconds, sustainedSeconds }: Times): P {
+  const isTimed = preset.fixedRounds === 0
+  const held = (asked: number, own: number) => (preset.secure || (isTimed && asked > own) ? asked : 0)
+  return {
+    ...preset,
+    partSeconds: held(partSeconds, preset.partSeconds),
+    sustainedSeconds: held(sustainedSeconds, preset.sustainedSeconds),
+  }
+}
 
 /** §4.3: parts of too few rounds or passes, of which one root more or less would be much of the rate. */
 export const fewRounds = ({ leastRounds }: Preset, { challenge }: Run) =>
