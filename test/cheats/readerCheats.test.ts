@@ -116,6 +116,45 @@ describe('attacks 465 and 466: a file of several devices whose memories were rea
   })
 })
 
+describe('attacks 487 and 488: what both judgements, or the reader, say no to', () => {
+  const fewRounds: Synthetic['replan'] = (plan) =>
+    plan.map((part) => (part.kind === 'link' ? { ...part, rounds: 7 } : part))
+  const inTurns: Synthetic['replan'] = (plan) =>
+    plan.map((part) => (part.kind === 'memories' ? { ...part, kind: 'memory' } : part))
+  const shorts = (claim: string | null) =>
+    asVersion1(made({ devices: 2, version: 1, claim, replan: (plan) => inTurns(fewRounds(plan)) }))
+
+  test('a run that today would be rejected is no way out of what its reader was sold', async () => {
+    for (const claim of ['8x H100 SXM', '2x T4']) expect(await end(shorts(null), { claim })).toBe('1 RULES_DIFFER')
+    expect(await end(shorts(null), { claim: '2x H200 SXM' })).toBe('4 RULES_DIFFER')
+    expect(await end(shorts(null))).toBe('4 RULES_DIFFER')
+  })
+
+  test('nor is one that the catalogue of its reader finds undersized', async () => {
+    const ids = ['b200', 'b300', 'gb200', 'gb300']
+    const older = edited((models) =>
+      models
+        .filter(({ id }) => !ids.includes(id))
+        .map((model) => ({ ...model, twins: model.twins.filter((twin) => !ids.includes(twin)) })),
+    )
+    const small: Synthetic['replan'] = (plan) =>
+      plan.map((part) =>
+        part.kind === 'rounds' || part.kind === 'bind'
+          ? { ...part, m: part.m / 2, n: part.n / 2, rounds: Math.min(30_000, 4 * part.rounds) }
+          : part,
+      )
+    const text = made({ id: 'b200', catalogue: older, shownBy: catalogue, claim: null, replan: small })
+    expect(await end(text)).toBe('4 CATALOGUES_DIFFER')
+    for (const claim of ['8x B200', '8x H100 SXM']) expect(await end(text, { claim })).toBe('1 CATALOGUES_DIFFER')
+  })
+
+  test('what its signer and its reader both call not as claimed stays that, whatever else differs', async () => {
+    const file = made({ devices: 2, claim: '8x B200', replan: inTurns })
+    expect(await end(file)).toBe('1 RULES_DIFFER')
+    expect(await end(shorts('2x T4'))).toBe('1 RULES_DIFFER')
+  })
+})
+
 describe('attack 82: a foreign catalogue', () => {
   const weak = (models: Catalogue['models']) => {
     const { rates, bandwidth } = models.find(({ id }) => id === 'rtx-3060-12gb')!

@@ -158,6 +158,25 @@ test('attack 475: signatures by a stranger and by a key that ended are shown as 
     expect(new RegExp(`${key},\\s+which counts for nothing`).test(text)).toBe(!signersCounted.includes(key))
 })
 
+test('attack 489: a key that was revoked later, or is the successor of another that signed, is no second validator', async () => {
+  const other = testSigner(10)
+  const file = resigned(watched, () => {}, VALIDATOR, other)
+  const [key, since] = [toHex(other.publicKey), '2026-01-02T00:00:00.000Z']
+  const revoked = { key, status: 'revoked' as const, since }
+  const rotated = { key: toHex(VALIDATOR.publicKey), status: 'rotated' as const, since, successor: key }
+  for (const entry of [revoked, rotated]) {
+    const trusted = [VALIDATOR, other].map(({ publicKey }) => publicKey)
+    const rules = { ...readerRules(catalogue), trusted, revocations: [entry] }
+    const report = async (threshold: number) => {
+      const checked = await checkCertificate(fileOf(file), { ...rules, threshold }, async () => null)
+      const shown = { checked, openings: { all: 1, checked: 1 }, newlineAdded: false, ...rules, file: '' }
+      return reportOfCheck(shown) as CheckReport & { kind: 'certificate' }
+    }
+    expect((await report(1)).signersCounted).toHaveLength(1)
+    expect((await report(2)).established).not.toBe(true)
+  }
+})
+
 describe('attack 115: more cards than the reader finds, by a catalogue without the large ones', () => {
   test('eight small devices are "at least 3 cards" to the signer, and 1 to the reader: not established', async () => {
     const own = catalogue.models.find(({ id }) => id === 'rtx-3060-12gb')!

@@ -236,12 +236,12 @@ function signersOf(
   if (missing) return refusing({ code: 'WRONG_SIGNER', expected: toHex(missing) })
   const counted = signerKeys.filter(trusts)
   const [ended] = are([...required, ...counted], 'bad')
-  const good = are(counted, 'good')
-  const usable = countSigners(countedKeys(signerKeys, statement.predicate.issuedAt, rules), revocations)
+  const usable = countSigners([...are(counted, 'good'), ...are(counted, 'doubtful')], revocations)
   if (are(required, 'bad').length > 0 || (ended && usable < threshold))
     return refusing({ code: 'SIGNER_REVOKED', where: toHex(ended!) })
   if (usable < threshold) return refusing({ code: 'TOO_FEW_SIGNERS', expected: threshold, got: usable })
-  const doubtful = countSigners(good, revocations) < threshold || are(required, 'doubtful').length > 0
+  const good = countedKeys(signerKeys, statement.predicate.issuedAt, rules)
+  const doubtful = good.length < threshold || are(required, 'doubtful').length > 0
   return { problem: null, doubts: doubtful ? [{ code: 'SIGNER_REVOKED_SINCE' }] : [] }
 }
 

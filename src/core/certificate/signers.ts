@@ -59,15 +59,20 @@ export function standingOf(key: Uint8Array, issuedAt: string, revocations: Revoc
   return isRevoked(ended) ? 'doubtful' : 'good'
 }
 
-/** Those of the keys under a file that count for its reader: he trusts them, and they had not ended when it was issued. */
-export const countedKeys = (
+/**
+ * A key for each signer of a file who counts for its reader: he trusts it, it had not ended when the file was issued, and
+ * nobody else may have it. Of several keys of one signer the first (attack 489).
+ */
+export function countedKeys(
   signerKeys: readonly Uint8Array[],
   issuedAt: string,
   { trusted, revocations }: Pick<ReaderRules, 'trusted' | 'revocations'>,
-): Uint8Array[] =>
-  signerKeys.filter(
-    (key) => trusted.some((other) => equalBytes(other, key)) && standingOf(key, issuedAt, revocations) !== 'bad',
-  )
+): Uint8Array[] {
+  const isTrusted = (key: Uint8Array) => trusted.some((other) => equalBytes(other, key))
+  const good = signerKeys.filter((key) => isTrusted(key) && standingOf(key, issuedAt, revocations) === 'good')
+  const signers = good.map((key) => firstOf(toHex(key), revocations))
+  return good.filter((_, i) => signers.indexOf(signers[i]!) === i)
+}
 
 /** Whether somebody with this key, whom its reader trusts, can have watched a prover: in good standing, and not the prover itself (attack 416). */
 export const isWatcher = (key: Uint8Array, prover: Uint8Array, issuedAt: string, revocations: Revocations): boolean =>

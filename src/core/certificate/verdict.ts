@@ -1,5 +1,4 @@
-import type { CheckedEvidence } from './checkCertificate.ts'
-import type { Doubt } from './doubts.ts'
+import type { CheckedCertificate, CheckedEvidence } from './checkCertificate.ts'
 import type { StatedJudgement } from './judgementSchema.ts'
 
 /** Of what a program is told. Grows only when a field goes or changes its meaning; fields may be added at any time. */
@@ -22,21 +21,28 @@ export function verdictOf({ outcome, claim }: Said): Verdict {
   return claim.verdict === 'matches' ? 'as-claimed' : 'not-as-claimed'
 }
 
-/**
- * The same of a file. Where signer and reader agree that it is not as claimed, no doubt makes it better; nor where it is not
- * what the reader himself was sold, whatever its signer was told (attack 466).
- */
+/** The same of a file: whatever leaves it open makes no yes, and no no milder. */
 export function verdictOfCheck(checked: CheckedEvidence): Verdict {
   if (checked.problem) return 'rejected'
-  const verdict = statedIn(checked)
-  if (verdict === 'not-as-claimed' && checked.kind === 'certificate' && checked.isReadersClaim) return verdict
-  const isAgainst = verdict === 'rejected' || verdict === 'not-as-claimed'
-  const leavesOpen = ({ code }: Doubt) => !isAgainst || code === 'CATALOGUES_DIFFER' || code === 'RULES_DIFFER'
-  return checked.doubts.some(leavesOpen) ? 'not-established' : verdict
-}
-
-/** A summary is never without a doubt: its signer is believed where he speaks against the box alone (attack 374). */
-function statedIn(checked: CheckedEvidence): Verdict {
-  if (checked.kind === 'summary') return verdictOf(checked.read.statement.predicate)
+  if (checked.kind === 'summary') return spoken(verdictOf(checked.read.statement.predicate))
+  if (checked.kind === 'certificate' && isRefuted(checked)) return 'not-as-claimed'
+  if (checked.doubts.length > 0) return 'not-established'
   return checked.kind === 'certificate' ? verdictOf(checked.answer) : 'genuine'
 }
+
+/** A summary is its signer's word, who is believed where he speaks against the box alone (attack 374). */
+const spoken = (said: Verdict): Verdict =>
+  said === 'rejected' || said === 'not-as-claimed' ? said : 'not-established'
+
+/**
+ * It is not what the reader himself was sold, whatever its signer was told (attack 466); or signer and reader agree that it
+ * is not what the signer was told, for whichever reasons (attack 488). Whether the run counts at all today is another
+ * question, and no way out (attack 487).
+ */
+function isRefuted({ isReadersClaim, answer, ours, read }: CheckedCertificate): boolean {
+  const { judgement } = read.statement.predicate
+  return (isReadersClaim ? [answer] : [judgement, ours]).every(saysNo)
+}
+
+const saysNo = ({ claim }: Pick<Said, 'claim'>): boolean =>
+  claim !== null && claim.verdict !== 'matches' && claim.verdict !== 'unproven'

@@ -51,13 +51,17 @@ export function answerOfCheck({ checked, openings, catalogue, file }: ShownCheck
   const { predicate } = checked.read.statement
   const leftOut = leftOutOf(checked.answer, askedDevicesOf(predicate), predicate.claims.inventory)
   const failed = failedDevices({ faults: [], ...predicate.claims }).length
-  const judged = { judgement: checked.answer, preset: checked.read.preset.name, leftOut, failed }
-  const answer = answerOfRest({ ...judged, catalogue, file, isVerbose })
+  // What was not sold was not sold, also where today's rules would reject the run.
+  const isNo = verdict === 'not-as-claimed'
+  const judgement = isNo ? { ...checked.answer, outcome: 'accepted' as const, reason: null } : checked.answer
+  const judged = { judgement, preset: checked.read.preset.name, leftOut, failed }
+  const rest = answerOfRest({ ...judged, catalogue, file, isVerbose })
+  const answer = openings.checked < openings.all ? sampled(rest, openings) : rest
   if (verdict === 'not-established')
     return verdictOf(checked.answer) === verdict
       ? { ...answer, now: DOUBTS[checked.doubts[0]!.code].nextStep }
       : doubted(checked.doubts[0]!, headOf(answer))
-  if (openings.checked < openings.all) return sampled(answer, openings)
+  if (openings.checked < openings.all) return answer
   if (leftOut !== null) return { ...answer, now: TEST_THE_CARDS }
   return { ...answer, now: NOW[verdict] ?? answer.now }
 }

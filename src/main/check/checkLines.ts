@@ -234,10 +234,13 @@ const signerLines = (
   const counted = countedKeys(signerKeys, statement.predicate.issuedAt, reader).map(toHex)
   return signerKeys.map(toHex).flatMap((key) => {
     const label = first === undefined || key === first ? 'signed by' : 'counter-signed'
-    if (!counted.includes(key)) return labelled(label, `${key}, which counts for nothing: not a key of yours, or ended`)
+    if (!counted.includes(key)) return labelled(label, `${key}, ${COUNTS_FOR_NOTHING}`)
     return labelled(label, successorOf.has(key) ? `${key} successor of ${successorOf.get(key)}` : key)
   })
 }
+
+const COUNTS_FOR_NOTHING =
+  'which counts for nothing: not a key that you trust, one that has ended or was revoked later, or another of the same signer'
 
 /** Nothing is said where nothing attests: that is how most cards are. */
 function tierText({ statement }: ReadCertificate, tier: Tier | null): string | null {
