@@ -33,11 +33,16 @@ describe('askOf', () => {
     expect(devnet).toMatchObject({ preset: { name: 'devnet' }, partSeconds: 5, maxSize: 512 })
   })
 
-  test.each([{ partSeconds: 1 }, { duration: 60 }])('tiny with %j, which would do nothing, is refused', (times) => {
-    const read = () => ask({ preset: PRESETS.tiny, ...times })
-    expect(read).toThrow(/^--(part-seconds|duration) asks for seconds, and the preset tiny has a fixed number of rounds/)
-    expect(read).toThrow(expect.objectContaining({ blame: 'user' }))
-  })
+  test.each([{ partSeconds: 1 }, { duration: 60 }])(
+    'attack 485: tiny with %j, which would do nothing, is refused',
+    (times) => {
+      const read = () => ask({ preset: PRESETS.tiny, ...times })
+      expect(read).toThrow(
+        /^--(part-seconds|duration) asks for seconds, and the preset tiny has a fixed number of rounds/,
+      )
+      expect(read).toThrow(expect.objectContaining({ blame: 'user' }))
+    },
+  )
 
   test.each([
     ['devnet', { partSeconds: 1 }, '--part-seconds 1 asks for less than the preset devnet, which has 3'],
