@@ -14,6 +14,8 @@ const to = toHex(provider.publicKey)
 const never = new AbortController().signal
 const sshKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH'
 
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+
 /** A box in memory: what is on its disk and which keys it lets in. Any step can be made to crash. */
 function world(crashAt = Number.POSITIVE_INFINITY) {
   const state = {
@@ -28,7 +30,8 @@ function world(crashAt = Number.POSITIVE_INFINITY) {
   }
   const deps = (limit = step): LeaseDeps => ({
     signer: provider,
-    clock: { monotonicUs: () => 0, wallTime: () => new Date(state.nowMs), sleep: async () => {} },
+    // Any time passes as soon as nothing else is left to be done.
+    clock: { monotonicUs: () => 0, wallTime: () => new Date(state.nowMs), sleep: settled },
     journal: {
       read: async () => state.disk,
       write: async (book) => {
@@ -138,6 +141,91 @@ describe('LeaseService', () => {
     })
     expect(await ask(service, request('a'), bob)).toMatchObject({ code: 'ID_USED' })
     expect([...state.keys.keys()]).toEqual(['a'.repeat(32)])
+  })
+
+  describe('attack 490: a stranger who takes long to clean up after, so that the key that was named is told too late', () => {
+    const stranger = signerFrom(new Uint8Array(32).fill(4))
+    /** Closing waits for `clean`; `wait` lets the time that askers have pass. */
+    const slow = () => {
+      const { state, deps } = world()
+      const { access, clock, ...rest } = deps()
+      const [closings, sleepers]: [(() => void)[], { ms: number; wake: () => void }[]] = [[], []]
+      const close = async (id: string): Promise<void> => {
+        await new Promise<void>((resolve) => void closings.push(resolve))
+        await access.close(id)
+      }
+      const sleep = (ms: number, signal?: AbortSignal) =>
+        new Promise<void>((wake, reject) => {
+          signal?.addEventListener('abort', () => reject(new Error('woken')))
+          if (!signal?.aborted) sleepers.push({ ms, wake })
+        })
+      const isNamed = (key: string) => key === toHex(bob.publicKey)
+      const service = new LeaseService({ ...rest, clock: { ...clock, sleep }, access: { ...access, close }, isNamed })
+      const wait = (ms: number) => {
+        for (const one of sleepers.splice(0)) one.ms <= ms ? one.wake() : sleepers.push(one)
+      }
+      const clean = () => {
+        for (const closeNow of closings.splice(0)) closeNow()
+      }
+      return { state, service, wait, clean }
+    }
+    test('it is known at the door when it asks, not when it is answered', async () => {
+      const { service, wait, clean } = slow()
+      await ask(service, request('a'))
+      const said: string[] = []
+      const seat = { maySpeak: () => true, heard: () => said.push('heard'), known: () => said.push('known') }
+      const asking = encodeAsk({ to, askedAtMs: 1_000_000, ...request('b') } as LeaseAsk, bob)
+      const answered = service.handle(asking, never, seat as never)
+      await settled()
+      expect(said).toEqual(['known'])
+      wait(45_000)
+      await answered
+      clean()
+    })
+
+    test('it waits for longer than a stranger does, and has the box when the stranger has gone', async () => {
+      const { service, wait, clean } = slow()
+      await ask(service, request('a'))
+      const answered = ask(service, request('b'), bob)
+      await settled()
+      wait(10_000)
+      clean()
+      expect(await answered).toMatchObject({ kind: 'granted' })
+    })
+
+    test('turned away all the same, it is given nothing later, and strangers have nothing until it has asked again', async () => {
+      const { state, service, wait, clean } = slow()
+      await ask(service, request('a'))
+      const answered = ask(service, request('b'), bob)
+      await settled()
+      wait(45_000)
+      expect(await answered).toMatchObject({ kind: 'busy' })
+      clean()
+      await settled()
+      clean()
+      await settled()
+      expect([...state.keys.keys()]).toEqual([])
+      expect(await ask(service, request('c'), stranger)).toMatchObject({ kind: 'busy' })
+      state.nowMs += 60_000
+      expect(await ask(service, { ...request('d'), askedAtMs: state.nowMs }, bob)).toMatchObject({ kind: 'granted' })
+    })
+
+    test('strangers wait no longer than a lease to verify may last', async () => {
+      const { state, service, wait, clean } = slow()
+      await ask(service, request('a'))
+      const answered = ask(service, request('b'), bob)
+      await settled()
+      wait(45_000)
+      await answered
+      clean()
+      await settled()
+      clean()
+      await settled()
+      state.nowMs += 1000 * MAX_VERIFY_SECONDS
+      expect(await ask(service, { ...request('c'), askedAtMs: state.nowMs }, stranger)).toMatchObject({
+        kind: 'granted',
+      })
+    })
   })
 
   test('attack 420: while another is cleaned up after, or where that fails, the box is busy, and gives signs of life', async () => {

@@ -9,6 +9,7 @@ import {
   type LeaseBook,
   type LeaseEvent,
   type LeasePurpose,
+  MAX_VERIFY_SECONDS,
 } from '../../core/lease/leaseBook.ts'
 import {
   decodeAsk,
@@ -48,8 +49,16 @@ const TIME_OVER = 'its time is over'
 /** Closing takes a moment: it begins this much early, so that access ends within the lease, not after it. */
 const EARLY_MS = 300
 
-/** Who asks for the box waits so long for others, well below what a validator waits for an answer. */
-const MOST_WAIT_MS = 10_000
+/** Who asks for the box waits so long for others, below the minute that a validator waits for an answer. */
+const MOST_WAIT_MS = { stranger: 10_000, named: 45_000 }
+
+/** What is known of an asker whose turn has not come. */
+interface Place {
+  /** It was told that the box is busy. */
+  isGivenUp: boolean
+  /** From here on it has its answer as soon as there is one. */
+  readonly begin: () => void
+}
 
 type Request = Extract<LeaseAsk, { kind: 'request' }>
 
@@ -67,6 +76,8 @@ export class LeaseService {
   readonly key: string
   readonly #deps: LeaseDeps
   #book: LeaseBook = { leases: [] }
+  /** Until then strangers are told that the box is busy: a key that the provider named waits, or has waited in vain (attack 490). */
+  #keptForNamedUntilMs = 0
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor(deps: LeaseDeps) {
@@ -113,33 +124,46 @@ export class LeaseService {
       this.#deps.tell({ event: 'ignored', why: error instanceof DecodeError ? error.message : 'undecodable' })
       return null
     }
+    // Before it has to wait: a door turns out whoever says nothing for as long (attack 490).
+    this.#seat(ask, seat)
     const answer = { ...(await this.#answerInTime(ask, signal)), to: ask.from }
-    if (this.#knows(ask)) seat?.known(ask.from)
-    else seat?.heard()
+    this.#seat(ask, seat)
     const why = answer.kind === 'refused' ? answer.code : ''
     this.#deps.tell({ event: 'answered', to: ask.from, answer: answer.kind, why })
     return encodeAnswer(answer, this.#deps.signer)
   }
 
+  #seat(ask: Signed<LeaseAsk>, seat: Seat | undefined): void {
+    if (this.#knows(ask)) seat?.known(ask.from)
+    else seat?.heard()
+  }
+
   /** Cleaning up after another takes as long as it takes: whoever asks meanwhile is told that the box is busy (attack 420). */
   async #answerInTime(ask: Signed<LeaseAsk>, signal: AbortSignal): Promise<Answer> {
-    const { message } = ask
+    const { from, message } = ask
     if (message.kind === 'liveness') return await this.#answer(ask, signal)
-    const act = () => this.#answer(ask, signal)
-    if (message.kind === 'release') return await this.#inTurn(act)
-    const begun = new AbortController()
-    let isGivenUp = false
-    const turn = this.#inTurn(async () => {
-      begun.abort()
-      return isGivenUp ? this.#busy(message.id) : await act()
-    })
-    await this.#deps.clock.sleep(MOST_WAIT_MS, begun.signal).catch(() => {})
-    isGivenUp = !begun.signal.aborted
-    return isGivenUp ? this.#busy(message.id) : await turn
+    if (message.kind === 'release') return await this.#inTurn(() => this.#answer(ask, signal))
+    const isNamed = this.#deps.isNamed(from) && isFresh(message.askedAtMs, this.#now())
+    if (isNamed) this.#keptForNamedUntilMs = this.#now() + 1000 * MAX_VERIFY_SECONDS
+    const answer = await this.#waitFor(MOST_WAIT_MS[isNamed ? 'named' : 'stranger'], message.id, (place) =>
+      this.#answer(ask, signal, place),
+    )
+    if (isNamed && answer.kind !== 'busy') this.#keptForNamedUntilMs = 0
+    return answer
+  }
+
+  async #waitFor(mostMs: number, id: string, act: (place: Place) => Promise<Answer>): Promise<Answer> {
+    const waiting = new AbortController()
+    const place: Place = { isGivenUp: false, begin: () => waiting.abort() }
+    const turn = this.#inTurn(async () => (place.isGivenUp ? this.#busy(id) : await act(place)))
+    turn.catch(() => {}).finally(place.begin)
+    await this.#deps.clock.sleep(mostMs, waiting.signal).catch(() => {})
+    place.isGivenUp = !waiting.signal.aborted
+    return place.isGivenUp ? this.#busy(id) : await turn
   }
 
   #busy(id: string): Answer {
-    return { kind: 'busy', id, purpose: 'verify', untilMs: this.#now() + MOST_WAIT_MS }
+    return { kind: 'busy', id, purpose: 'verify', untilMs: this.#now() + MOST_WAIT_MS.stranger }
   }
 
   /** Whoever holds the box or is named by the provider; a message of another time may be anybody's. */
@@ -152,7 +176,7 @@ export class LeaseService {
     return encodeAnswer({ kind: 'hello', to, sentAtMs: this.#now() }, this.#deps.signer)
   }
 
-  async #answer({ from, message }: Signed<LeaseAsk>, signal: AbortSignal): Promise<Answer> {
+  async #answer({ from, message }: Signed<LeaseAsk>, signal: AbortSignal, place?: Place): Promise<Answer> {
     const id = message.kind === 'liveness' ? '0'.repeat(32) : message.id
     if (!isFresh(message.askedAtMs, this.#now()))
       return refusal(id, 'STALE', 'your clock and ours differ by more than two minutes')
@@ -164,7 +188,7 @@ export class LeaseService {
       if (answer.kind === 'refused') return refusal(id, answer.code, 'no lease of yours has this id')
       return { kind: 'released', id }
     }
-    return this.#grant(from, message, signal)
+    return this.#grant(from, message, signal, place)
   }
 
   /** In whose name a lease is ended: the provider's own key may end any, since the box is its owner's. */
@@ -180,7 +204,7 @@ export class LeaseService {
     return holder.purpose === 'rent' ? 'leased' : 'verifying'
   }
 
-  async #grant(from: string, message: Request, signal: AbortSignal): Promise<Answer> {
+  async #grant(from: string, message: Request, signal: AbortSignal, place?: Place): Promise<Answer> {
     const { id, purpose, seconds } = message
     if (!this.#deps.isAllowed(from, purpose))
       return refusal(id, 'NOT_ALLOWED', `this provider gives you no lease to ${purpose}`)
@@ -188,6 +212,7 @@ export class LeaseService {
     if (key === null)
       return refusal(id, 'BAD_KEY', 'the key must be one line of ssh-ed25519 or ssh-rsa (2048 bits or more)')
     const named = this.#deps.isNamed(from) ? { over: this.#strangerHolding() } : null
+    if (named === null && this.#now() < this.#keptForNamedUntilMs) return this.#busy(id)
     const asked = { id, holder: from, purpose, sshKey: key.line, seconds, named }
     const event = { kind: 'request', ...asked, nowMs: this.#now() } as const
     // Whose time is over is closed by the one who keeps time: it may take long, and may fail.
@@ -199,8 +224,21 @@ export class LeaseService {
     if (applied === null) return this.#busy(id)
     const { answer } = applied
     if (answer.kind === 'busy') return { ...answer, id }
-    if (answer.kind === 'accepted') return this.#open(answer.lease, key, signal)
+    if (answer.kind === 'accepted') {
+      // Whoever held it took too long to leave, and whoever asked has gone with a no.
+      if (place?.isGivenUp) return await this.#takeBack(id)
+      place?.begin()
+      return this.#open(answer.lease, key, signal)
+    }
     return refusal(id, answer.kind === 'refused' ? answer.code : 'FAULT', 'ask again with a new id or less time')
+  }
+
+  async #takeBack(id: string): Promise<Answer> {
+    await this.#apply(
+      { kind: 'failed', id, nowMs: this.#now() },
+      'whoever asked for it had been told that the box is busy',
+    )
+    return this.#busy(id)
   }
 
   /** Who may verify because anyone may: were it not for this, whoever likes could keep the validators out that pay (attack 484). */

@@ -82,8 +82,9 @@ perl -e 'for (1 .. 20) {
 /**
  * Removes an account made for one lease with all its processes and whatever it left. Arguments: account, folder of the
  * lease, an id that nobody has, where control groups are. First nothing new can start (logins, cron, at, lingering), then
- * everything ends, then its traces go, and at the end once more whatever was on its way in. The user id is kept in the
- * folder: it must be known for as long as anything may be left, with or without an account.
+ * everything ends, then the account goes, and once more whatever was on its way in. Its traces go last, and what takes
+ * longer than two seconds goes on when the lease is over. The user id is kept in the folder: it must be known for as long
+ * as anything may be left, with or without an account.
  */
 export const CLOSE_ACCOUNT = `
 mv "$2" "$2.closed" 2>/dev/null
@@ -147,30 +148,49 @@ sweep() {
 }
 forget_shared() {
   for kind in shm:m msg:q sem:s; do
-    awk -v uid="$uid" '
+    for one in $(awk '
       NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "uid") own = i; if ($i == "cuid") made = i } next }
-      { print $2, $own == uid || $made == uid ? uid : $own }' "/proc/sysvipc/\${kind%:*}" 2>/dev/null |
-      while read -r id own; do
-        [ "$own" != "$uid" ] && ! ended "$own" || ipcrm "-\${kind#*:}" "$id" 2>/dev/null
-      done
+      { ids[$own]; ids[$made] } END { for (id in ids) print id }' "/proc/sysvipc/\${kind%:*}" 2>/dev/null); do
+      [ "$one" = "$uid" ] || ended "$one" || continue
+      awk -v uid="$one" -v option="-\${kind#*:}" '
+        NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "uid") own = i; if ($i == "cuid") made = i } next }
+        $own == uid || $made == uid { print option, $2 }' "/proc/sysvipc/\${kind%:*}" 2>/dev/null |
+        xargs -r -n 200 ipcrm 2>/dev/null
+    done
   done
+}
+# What is left of it belongs to an id that nobody gets again, so whoever comes next need not wait for all of it (attack 490).
+forget() {
+  trap '' HUP INT TERM
+  sweep /tmp /var/tmp /dev/shm /dev/mqueue /run/lock /var/lock /var/crash
+  forget_shared
+  case $home in */"$user") find "$home" -xdev -delete 2>/dev/null ;; esac
+  rm -f "/var/mail/$user" "/var/spool/mail/$user"
+  rm -rf "$2.closed"
 }
 
 usermod --lock --expiredate 1 --shell /bin/false "$user" 2>/dev/null
 home=$(getent passwd "$user" | cut -d: -f6)
+# Where the account is gone already, and something was in the way of the rest.
+[ -z "$home" ] || printf '%s\\n' "$home" > "$2.closed/home"
+home=$(cat "$2.closed/home" 2>/dev/null)
 # No key of it is read any more. What lies inside is left to userdel: names in there are the tenant's, and may lead anywhere.
 case $home in */"$user") chown -h 0:0 "$home" && chmod 700 "$home" ;; esac
 rm -f "/var/spool/cron/crontabs/$user" "/var/spool/cron/$user" "/var/spool/cron/tabs/$user" \
   "/var/lib/systemd/linger/$user"
 sweep /var/spool/cron /var/spool/at /var/spool/atjobs
 end_everyone || exit 1
-sweep /tmp /var/tmp /dev/shm /dev/mqueue /run/lock /var/lock /var/crash
-forget_shared
-userdel --force --remove "$user" >/dev/null 2>&1
+userdel --force "$user" >/dev/null 2>&1
 groupdel "$user" >/dev/null 2>&1
 id -u "$user" >/dev/null 2>&1 && exit 1
 end_everyone || exit 1
-rm -rf "$2.closed"
+# With no copy of our output left in it, which whoever called us reads to its end.
+(exec </dev/null >/dev/null 2>&1; forget "$1" "$2") &
+waited=0
+while [ -d "$2.closed" ] && [ "$waited" -lt 10 ]; do
+  sleep 0.2
+  waited=$((waited + 1))
+done
 exit 0
 `
 

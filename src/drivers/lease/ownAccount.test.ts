@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { isAlive } from '../../../test/support/processes.ts'
 import type { Lease } from '../../core/lease/leaseBook.ts'
 import { systemRandomness } from '../system/systemRandomness.ts'
@@ -70,7 +70,7 @@ const SHOOTING_CHAIN = 'while (1) { kill "KILL", ($$ + 1) .. ($$ + 40); defined(
 const PATH = process.env.PATH!
 
 /** What the script that closes an account needs, but for perl, in a folder to stand in for PATH. */
-const NEEDED = 'sh mv cat id getent cut rm chown chmod awk find usermod userdel groupdel ipcrm setpriv sort'
+const NEEDED = 'sh mv cat id getent cut rm chown chmod awk find usermod userdel groupdel ipcrm setpriv sort sleep xargs'
 
 function programsWithoutPerl(): string {
   const folder = join(root, 'bin')
@@ -140,6 +140,33 @@ describe.skipIf(missing !== undefined)('an account of its own', () => {
     } finally {
       endAll(uid)
       for (const spool of made) rmSync(spool, { recursive: true, force: true })
+    }
+  })
+
+  test('attack 490: who left much to be swept holds up nobody; it goes all the same', async () => {
+    const access = ownAccount(options('much'))
+    const held = lease()
+    await access.open(held, never)
+    const uid = uidOf(accountOf(held.id))
+    const place = join('/tmp', `left-${held.id}`)
+    const bin = join(root, 'slow')
+    mkdirSync(bin)
+    const slow = `case $1 in /tmp) sleep 8 ;; esac; PATH=$(printf %s "$PATH" | cut -d: -f2-) exec find "$@"`
+    writeFileSync(join(bin, 'find'), `#!/bin/sh\n${slow}\n`, { mode: 0o755 })
+    try {
+      expect(spawnSync('mkdir', [place], { uid, gid: uid }).status).toBe(0)
+      process.env.PATH = `${bin}:${PATH}`
+      await access.close(held.id)
+      process.env.PATH = PATH
+      expect(uidOf(accountOf(held.id))).toBe(0)
+      const folder = join(root, 'much', 'open', `${held.id}.closed`)
+      expect(existsSync(folder)).toBe(true)
+      await vi.waitFor(() => expect(existsSync(folder)).toBe(false), { timeout: 30_000, interval: 100 })
+      expect(existsSync(place)).toBe(false)
+      expect(existsSync(join('/home', accountOf(held.id)))).toBe(false)
+    } finally {
+      process.env.PATH = PATH
+      endAll(uid)
     }
   })
 
