@@ -37,7 +37,13 @@ const scaled = ({ fastest, slowest }: { readonly fastest: number; readonly slowe
 
 /** Any box, and the plan of mainnet that a calibration with any times makes of it. */
 export const planned = fc.tuple(box, timings).map(([devices, times]) => {
-  const inputs: PlanInputs = { ...MAINNET, devices, precisions: offeredBy(devices), maxSize: 32768, roundTripSeconds: 0.02 }
+  const inputs: PlanInputs = {
+    ...MAINNET,
+    devices,
+    precisions: offeredBy(devices),
+    maxSize: 32768,
+    roundTripSeconds: 0.02,
+  }
   const sizing = planSizing(inputs)
   const plan = planRun(inputs, (precision) => chooseSize(inputs, precision, sizing, times), times)
   return { devices, plan }

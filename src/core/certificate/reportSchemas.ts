@@ -32,7 +32,8 @@ const ofSigned = {
   prover: hex(32),
   signers: z.array(hex(32)),
   signersCounted: z.array(hex(32)).meta({
-    description: 'a key for each of the signers that count: trusted by the reader, in good standing, and not the successor of another',
+    description:
+      'a key for each of the signers that count: trusted by the reader, in good standing, and not the successor of another',
   }),
   successorOf: z.record(hex(32), hex(32)).exactOptional().meta({
     description: 'of each signer that counts as a successor, the trusted key it took over from; the command prints it',

@@ -31,8 +31,7 @@ export function verdictOfCheck(checked: CheckedEvidence): Verdict {
 }
 
 /** A summary is its signer's word, who is believed where he speaks against the box alone (attack 374). */
-const spoken = (said: Verdict): Verdict =>
-  said === 'rejected' || said === 'not-as-claimed' ? said : 'not-established'
+const spoken = (said: Verdict): Verdict => (said === 'rejected' || said === 'not-as-claimed' ? said : 'not-established')
 
 /**
  * It is not what the reader himself was sold, whatever its signer was told (attack 466); or signer and reader agree that it

@@ -53,7 +53,12 @@ describe('attack 83: a mainnet run is whole', () => {
   test('attack 486: nor is one in which no precision was offered', () => {
     const devices = [{ class: 'gpu' as const, memoryBytes: 2 ** 33, freeBytes: 2 ** 33, precisions: [] }]
     const inputs = { ...MAINNET, devices, precisions: [], maxSize: 32768, roundTripSeconds: 0 }
-    expect(differs(planRun(inputs, () => 32768, new Map()), devices)).toBe('no part in any precision')
+    expect(
+      differs(
+        planRun(inputs, () => 32768, new Map()),
+        devices,
+      ),
+    ).toBe('no part in any precision')
   })
 
   test('alone parts and links that are over at once are noticed', () => {
