@@ -25,20 +25,15 @@ export const shortParts = (timed: Timed) => timedParts(timed).filter(({ leastUs,
 
 type Times = Pick<Preset, 'partSeconds' | 'sustainedSeconds'>
 
-/**
- * The preset with the seconds that were asked for, which may be more than its own. An insecure one promises none of its own
- * (a fast card is through the most rounds a part may have before them), and is held to what was asked beyond that, unless
- * its parts have a fixed number of rounds.
- */
-export function askedPreset<P extends Preset>(preset: P, { partSeconds, sustainedSeconds }: Times): P {
-  const isTimed = preset.fixedRounds === 0
-  const held = (asked: number, own: number) => (preset.secure || (isTimed && asked > own) ? asked : 0)
-  return {
-    ...preset,
-    partSeconds: held(partSeconds, preset.partSeconds),
-    sustainedSeconds: held(sustainedSeconds, preset.sustainedSeconds),
-  }
-}
+/** The preset with the seconds that were asked for, which may be more than its own; with a fixed number of rounds it times nothing. */
+export const askedPreset = <P extends Preset>(preset: P, { partSeconds, sustainedSeconds }: Times): P =>
+  preset.fixedRounds > 0
+    ? preset
+    : {
+        ...preset,
+        partSeconds: Math.max(partSeconds, preset.partSeconds),
+        sustainedSeconds: Math.max(sustainedSeconds, preset.sustainedSeconds),
+      }
 
 /** §4.3: parts of too few rounds or passes, of which one root more or less would be much of the rate. */
 export const fewRounds = ({ leastRounds }: Preset, { challenge }: Run) =>
