@@ -17,11 +17,15 @@ export function gpuTerms(gpu: GpuScoreInput, config: ScoreConfig): readonly Scor
   ]
 }
 
-/** Sustained over peak: a rate that was held counts in full, one that was only shown for seconds counts less. */
+/**
+ * Sustained over peak: a rate that was held counts in full, one that was only shown for seconds counts less. None counts for
+ * more than its own short part showed, so that boxes on one card divide each rate once (attack 491).
+ */
 function rateTerms(gpu: GpuScoreInput, config: ScoreConfig): readonly ScoreTerm[] {
   const marks = FULL_SCORE * config.weights.gpu * config.gpu.rates
   return PRECISION_NAMES.map((name) => {
-    const held = gpu.sustained?.[name] ?? (gpu.rates?.[name] ?? 0) * config.unsustainedShare
+    const short = gpu.rates?.[name] ?? 0
+    const held = Math.min(short, gpu.sustained?.[name] ?? short * config.unsustainedShare)
     return part(`gpu.${name}`, marks * config.precisions[name], held, config.reference.rates[name])
   })
 }

@@ -137,6 +137,7 @@ describe('scoreBox', () => {
   const bestGpu = () => ({
     ...proven({
       count: 8,
+      rates: config.reference.rates,
       sustained: config.reference.rates,
       memoryBytes: config.reference.memoryBytes,
       bandwidth: config.reference.bandwidth,
@@ -216,9 +217,7 @@ describe('scoreBox', () => {
 
   test('a rate that was held counts more than one that was only shown', () => {
     const { sustained, ...gpu } = bestGpu()
-    expect(scoreBox({ ...best(), gpu: { ...gpu, rates: sustained } }, config).score).toBeLessThan(
-      scoreBox(best(), config).score,
-    )
+    expect(scoreBox({ ...best(), gpu }, config).score).toBeLessThan(scoreBox(best(), config).score)
     const faded = { bf16: proven(sustained.bf16 / 2) }
     const peak = { bf16: sustained.bf16 }
     const fades = scoreBox({ ...best(), gpu: { ...gpu, rates: peak, sustained: faded } }, config).score

@@ -14,7 +14,7 @@ export const CLAIMS_OF_OLD: readonly string[] = [
 ]
 
 /** The rules that scores are earned by now; what has none, or an older one, was earned by others. */
-export const SCORE_RULES = 3
+export const SCORE_RULES = 4
 
 /** Scores of older rules end: the box earns its score again. For a migration, and for an older backup; harmless twice. */
 export const SCORES_OF_OLD: readonly string[] = [
@@ -222,6 +222,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
       where b.removed_at is null and r.prover_key is not null order by r.prover_key, b.added_at, b.id) k
     where k.id = boxes.id`,
   ],
+  // What boxes on one card show in one precision is paid once (attack 491).
+  [...SCORES_OF_OLD, PENDING_OF_OLD],
 ]
 
 /** Order of a dump: whatever is referred to comes first. */
