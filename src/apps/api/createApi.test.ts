@@ -237,6 +237,9 @@ describe('writing', () => {
     expect((await write('PUT', '/v1/boxes/new', box)).body).toEqual({ done: true })
     expect(await store.box('new')).toMatchObject({ address: 'ssh://root@host:22', claim: null })
     expect((await write('POST', '/v1/boxes/new/allocation', { allocated: true })).status).toBe(200)
+    // Whoever changes what it is sold as says nothing of its renter.
+    await write('PUT', '/v1/boxes/new', { ...box, claim: 'H100 SXM' })
+    expect(await store.box('new')).toMatchObject({ claim: 'H100 SXM', allocated: true })
     expect((await write('POST', '/v1/boxes/new/verify', undefined)).body).toEqual({ done: true, why: null })
     expect((await write('POST', '/v1/boxes/new/verify', undefined)).body).toMatchObject({
       done: false,
@@ -253,6 +256,7 @@ describe('writing', () => {
     expect(logged.filter(({ box }) => box === 'new').map(({ msg }) => msg)).toEqual([
       'box told over the API',
       'box allocated',
+      'box told over the API',
       'run asked for',
       'run not asked for again',
       'run not asked for again',

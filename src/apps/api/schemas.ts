@@ -90,7 +90,9 @@ export const statedBox = z.strictObject({
     .default(null),
 })
 
-export const newBoxSchema = statedBox.extend({ allocated: z.boolean().default(false) }).openapi('NewBox')
+export const newBoxSchema = statedBox
+  .extend({ allocated: z.boolean().nullable().default(null).meta({ description: 'null: as it was, or free' }) })
+  .openapi('NewBox')
 export const allocationSchema = z.strictObject({ allocated: z.boolean() }).openapi('Allocation')
 export const doneSchema = z.object({ done: z.boolean() }).openapi('Done')
 export const askedSchema = doneSchema
