@@ -88,6 +88,10 @@ class Coded:
         self.each = len(pieces(self.columns[0]))
         self.tree = levels([piece for column in self.columns for piece in pieces(column)])
 
+    def code(self):
+        """The root of the columns, and the sizes that they do not show."""
+        return tagged("tsw1/code", struct.pack("<QQ", len(self.matrix), len(self.matrix[0])), self.tree[-1][0])
+
     def open(self, state, row, column):
         """The bytes of an opening, and the state after it."""
         low = coordinates(len(self.rows[0]))
@@ -129,13 +133,13 @@ def cases(seed_of):
         c = [[sum(x * y for x, y in zip(p, q)) for q in b] for p in a]
         work_id = hashlib.sha256(b"committed %d" % number).digest()
         coded = [Coded(a), Coded(b)]
-        roots = [each.tree[-1][0] for each in coded]
-        done = sumcheck.rounds(tagged("tsw1/committed", *sumcheck.statement(work_id, a, b, c, block), *roots), a, b, c)
+        codes = [each.code() for each in coded]
+        done = sumcheck.rounds(tagged("tsw1/committed", *sumcheck.statement(work_id, a, b, c, block), *codes), a, b, c)
         state = tagged("tsw1/absorb", done["state"], spell(done["said"][-2:]))
         first, state = coded[0].open(state, done["row"], done["inner"])
         second, _ = coded[1].open(state, done["column"], done["inner"])
         proof = spell(done["said"]) + first + second
         found.append({"rows": rows, "columns": columns, "k": k, "block": block, "workId": work_id.hex(), "a": a, "b": b,
-                      "codeRoots": [root.hex() for root in roots], "proofBytes": len(proof),
+                      "codes": [code.hex() for code in codes], "proofBytes": len(proof),
                       "proofSha256": hashlib.sha256(proof).hexdigest()})
     return found

@@ -10,7 +10,12 @@ import {
 } from '../../src/core/work/methods/sumcheck/committed.ts'
 import type { FieldEngine } from '../../src/core/work/methods/sumcheck/evaluate.ts'
 import { encodePairs, P, plus, times } from '../../src/core/work/methods/sumcheck/field.ts'
-import { type CodedOperand, codeOperand, openOperand } from '../../src/core/work/methods/sumcheck/operandCode.ts'
+import {
+  type CodedOperand,
+  codeOf,
+  codeOperand,
+  openOperand,
+} from '../../src/core/work/methods/sumcheck/operandCode.ts'
 import { proveRounds, reduceProduct } from '../../src/core/work/methods/sumcheck/sumcheck.ts'
 import { Transcript } from '../../src/core/work/methods/sumcheck/transcript.ts'
 import { type Below, multiplied, type Sizes, stateProduct, turned } from './sumcheckCheats.ts'
@@ -36,7 +41,7 @@ export function commitProduct(
   const c = multiplied(sizes, given.a, given.b)
   const [a, b] = [coded(engine, sizes.rows, sizes.k, given.a), coded(engine, sizes.columns, sizes.k, given.b)]
   const stated = stateProduct(sizes, workId, { ...given, c })
-  const statement = { ...stated, codeRootA: a.codeRoot, codeRootB: b.codeRoot }
+  const statement = { ...stated, codeA: a.code, codeB: b.code }
   return { statement, a, b, c, proof: proveCommitted(engine, PLAIN_HASHER, statement, a, b) }
 }
 
@@ -52,7 +57,7 @@ export const judgeCommitted = (engine: FieldEngine, { statement, c, proof }: Com
 
 /** The last two values moved, so that their product stays, and both codes opened anew: the rounds hold. */
 function withForeignValues(engine: FieldEngine, { statement, a, b }: Committed): Uint8Array {
-  const transcript = () => new Transcript(statement, [statement.codeRootA, statement.codeRootB])
+  const transcript = () => new Transcript(statement, [statement.codeA, statement.codeB])
   const going = transcript()
   const rounds = proveRounds(engine, statement, { a: a.bytes, b: b.bytes }, going)
   const reduced = reduceProduct(statement, rounds, transcript())
@@ -73,13 +78,13 @@ function spoiled(operand: CodedOperand, spoil: (columns: Uint8Array) => void): C
   const columns = operand.columns.slice()
   spoil(columns)
   const tree = PLAIN_HASHER.tree(columnsShape(layoutOf(operand.shape.rows, operand.shape.width)), columns)
-  return { ...operand, columns, tree, codeRoot: tree.root }
+  return { ...operand, columns, tree, code: codeOf(operand.shape, tree.root) }
 }
 
 export type CommittedCheat = (engine: FieldEngine, honest: Committed, below: Below) => Committed
 
 const anew = (engine: FieldEngine, honest: Committed, a: CodedOperand): Committed => {
-  const statement = { ...honest.statement, rootA: a.root, codeRootA: a.codeRoot }
+  const statement = { ...honest.statement, rootA: a.root, codeA: a.code }
   return { ...honest, statement, a, proof: proveCommitted(engine, PLAIN_HASHER, statement, a, honest.b) }
 }
 
@@ -92,19 +97,19 @@ export const COMMITTED_CHEATS: Readonly<Record<string, CommittedCheat>> = {
   'another operand than the committed one, under its old code': (engine, honest, below) => {
     const { shape, bytes } = honest.a
     const other = coded(engine, shape.rows, shape.width, turned(bytes, below))
-    const mixed = { ...other, columns: honest.a.columns, tree: honest.a.tree, codeRoot: honest.a.codeRoot }
+    const mixed = { ...other, columns: honest.a.columns, tree: honest.a.tree, code: honest.a.code }
     const c = multiplied(honest.statement, other.bytes, honest.b.bytes)
     const stated = stateProduct(honest.statement, honest.statement.workId, { a: other.bytes, b: honest.b.bytes, c })
-    const { codeRootA, codeRootB } = honest.statement
-    return anew(engine, { ...honest, c, statement: { ...stated, codeRootA, codeRootB } }, mixed)
+    const { codeA, codeB } = honest.statement
+    return anew(engine, { ...honest, c, statement: { ...stated, codeA, codeB } }, mixed)
   },
   'a wrong C with its own roots and an honest proof of the rest': (engine, honest, below) => {
     const block = below(honest.c.length)
     const c = honest.c.map((bytes, i) => (i === block ? turned(bytes, below) : bytes))
     const given = { a: honest.a.bytes, b: honest.b.bytes, c }
     const stated = stateProduct(honest.statement, honest.statement.workId, given)
-    const { codeRootA, codeRootB } = honest.statement
-    const statement = { ...stated, codeRootA, codeRootB }
+    const { codeA, codeB } = honest.statement
+    const statement = { ...stated, codeA, codeB }
     return { ...honest, c, statement, proof: proveCommitted(engine, PLAIN_HASHER, statement, honest.a, honest.b) }
   },
   'a code that is none: half of its columns are chance': (engine, honest, below) =>
@@ -122,9 +127,9 @@ export const COMMITTED_CHEATS: Readonly<Record<string, CommittedCheat>> = {
     return { ...honest, proof }
   },
   'a turned bit of the proof': (_, honest, below) => ({ ...honest, proof: turned(honest.proof, below) }),
-  'the root of another code': (_, honest, below) => ({
+  'another code': (_, honest, below) => ({
     ...honest,
-    statement: { ...honest.statement, codeRootB: turned(honest.statement.codeRootB, below) },
+    statement: { ...honest.statement, codeB: turned(honest.statement.codeB, below) },
   }),
 }
 

@@ -96,8 +96,8 @@ export async function productFiles(write: ReturnType<typeof writerIn>) {
     codeOperand(field, PLAIN_HASHER, { type: 'i8', rows: 5, width: 8 }, a),
     codeOperand(field, PLAIN_HASHER, { type: 'i8', rows: 6, width: 8 }, b),
   ] as const
-  const codes = [coded[0].codeRoot, coded[1].codeRoot] as const
-  const committed = { ...statement, codeRootA: codes[0], codeRootB: codes[1] }
+  const codes = [coded[0].code, coded[1].code] as const
+  const committed = { ...statement, codeA: codes[0], codeB: codes[1] }
   const issued = (name: string, more: Pick<Parameters<typeof issueProduct>[0], 'proof' | 'codes'>) =>
     write(name, issueProduct({ ...facts, ...more }, VALIDATOR))
   return {

@@ -121,9 +121,9 @@ describe('operands under a code', () => {
     codeOperand(engine, PLAIN_HASHER, { type: 'i8', rows: 5, width: 8 }, a),
     codeOperand(engine, PLAIN_HASHER, { type: 'i8', rows: 6, width: 8 }, b),
   ] as const
-  const codes: Codes = [coded[0].codeRoot, coded[1].codeRoot]
+  const codes: Codes = [coded[0].code, coded[1].code]
   const product = productOf(plainProduct(SIZES, bytesFrom).work, honest.receipt.roots)!
-  const statement = { ...product, codeRootA: codes[0], codeRootB: codes[1] }
+  const statement = { ...product, codeA: codes[0], codeB: codes[1] }
   const proof = proveCommitted(engine, PLAIN_HASHER, statement, ...coded)
   const receipt = { ...honest.receipt, codes, proof }
   const file = issueProduct(receipt, signer)
@@ -139,6 +139,19 @@ describe('operands under a code', () => {
     expect(await judged(file, honest.tensors)).toBe('holds')
     expect(await judged(file, { a: b, b: a, c })).toBe('OTHER_TENSOR WRONG_TENSOR')
     expect(await judged(file, { a: turned(a, () => 0), b, c })).toBe('OTHER_TENSOR WRONG_TENSOR')
+  })
+
+  test('attack 492: the numbers of the published operands in other sizes are other operands', async () => {
+    const published = [
+      codeOperand(engine, PLAIN_HASHER, { type: 'i8', rows: 10, width: 4 }, a),
+      codeOperand(engine, PLAIN_HASHER, { type: 'i8', rows: 12, width: 4 }, b),
+    ] as const
+    expect(published.map(({ tree }) => tree.root)).toEqual(coded.map(({ tree }) => tree.root))
+    const theirs: Codes = [published[0].code, published[1].code]
+    expect(await judged(file, { c }, theirs)).toBe('OTHER_TENSOR WRONG_TENSOR')
+    const stated = { ...product, codeA: theirs[0], codeB: theirs[1] }
+    const named = { ...receipt, codes: theirs, proof: proveCommitted(engine, PLAIN_HASHER, stated, ...coded) }
+    expect(await judged(issueProduct(named, signer), { c }, theirs)).toBe('PROOF_WRONG COLUMN_NOT_COMMITTED')
   })
 
   test('another result or proof is refused', async () => {

@@ -111,7 +111,7 @@ function checkCoded(read: ReadProduct, codes: Codes, atHand: AtHand | null, publ
   const { engine, hasher, c, operands } = atHand
   if (published?.some((code, i) => !equalBytes(code, codes[i]!))) return judge('WRONG_TENSOR', null, [])
   if (operands && !areCodesOf(atHand, product, operands, codes)) return judge('WRONG_TENSOR', null, [])
-  const statement = { ...product, codeRootA: codes[0], codeRootB: codes[1] }
+  const statement = { ...product, codeA: codes[0], codeB: codes[1] }
   const problem = checkCommitted(engine, hasher, statement, c, receipt.proof)
   return judge(problem, problem ? null : leastLiveShare(c), published || operands ? [] : [CODE_NOT_NAMED])
 }
@@ -121,7 +121,7 @@ function areCodesOf({ engine, hasher }: AtHand, product: ProductStatement, { a, 
   const isOf = (rows: number, bytes: Uint8Array, root: Uint8Array, code: Uint8Array) => {
     if (bytes.length !== rows * k) return false
     const made = codeOperand(engine, hasher, { type: 'i8', rows, width: k }, bytes)
-    return equalBytes(made.root, root) && equalBytes(made.codeRoot, code)
+    return equalBytes(made.root, root) && equalBytes(made.code, code)
   }
   return isOf(rows, a, rootA, codes[0]) && isOf(columns, b, rootB, codes[1])
 }

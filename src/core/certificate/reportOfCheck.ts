@@ -104,6 +104,7 @@ const ofReceipt = ({ read, figures, guarantees, isResultTied, areInputsTied, clo
 })
 
 const ofProduct = ({ read, figures }: CheckedProduct) => ({
+  product: { rows: read.product.rows, columns: read.product.columns, k: read.product.k },
   work: { id: toHex(read.receipt.workId), kind: read.work.spec.kind, method: 'sumcheck' as const, ...figures },
   codes: read.receipt.codes?.map(toHex) ?? null,
   device: read.receipt.device,

@@ -107,6 +107,9 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('product'),
     ...ofSigned,
+    product: z
+      .object({ rows: count, columns: count, k: count })
+      .meta({ description: 'C is rows x columns, A rows x k' }),
     work: z.object({
       id: hex(32),
       kind: z.string(),
@@ -117,7 +120,7 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
       proofBytes: count,
       log2Error: z.number().meta({ description: 'log2 of the chance that a wrong result passes, for one try' }),
     }),
-    codes: z.array(hex(32)).nullable().meta({ description: 'roots of the codes of A and B; null: both were at hand' }),
+    codes: z.array(hex(32)).nullable().meta({ description: 'the codes of A and B; null: both were at hand' }),
     device: z.string().meta({ description: 'what the device says of itself; a claim' }),
   }),
   z.object({

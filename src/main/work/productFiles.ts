@@ -9,7 +9,7 @@ import { readMatrix, readOperand, turned } from './matmulWork.ts'
 import { readInput } from './readInput.ts'
 
 export interface ProductFiles {
-  /** Roots of the codes of A and B. */
+  /** The codes of A and B. */
   readonly code?: readonly Uint8Array[]
   readonly given?: readonly string[]
   readonly result?: string

@@ -199,8 +199,8 @@ async function provenUnderCodes(
   const { rows, columns, k: width } = product
   const a = codeOperand(engine, hasher, { type: 'i8', rows, width }, operands.a)
   const b = codeOperand(engine, hasher, { type: 'i8', rows: columns, width }, operands.b)
-  const codes = [a.codeRoot, b.codeRoot] as const
-  const statement = { ...product, codeRootA: codes[0], codeRootB: codes[1] }
+  const codes = [a.code, b.code] as const
+  const statement = { ...product, codeA: codes[0], codeB: codes[1] }
   const proof = proveCommitted(engine, hasher, statement, a, b)
   const problem = checkCommitted(engine, hasher, statement, c, proof)
   return { proof, problem, codes, log2Error: committedError(product) }

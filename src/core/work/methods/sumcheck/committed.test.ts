@@ -24,7 +24,7 @@ interface Vector {
   readonly workId: string
   readonly a: readonly (readonly number[])[]
   readonly b: readonly (readonly number[])[]
-  readonly codeRoots: readonly string[]
+  readonly codes: readonly string[]
   readonly proofBytes: number
   readonly proofSha256: string
 }
@@ -45,10 +45,10 @@ const engines: readonly (readonly [string, FieldEngine])[] = [['WebAssembly', wa
 
 describe.each(engines)('operands under a code, on %s', (_, engine) => {
   test('make the proofs of the independent implementation, byte for byte', () => {
-    for (const { a, b, workId, codeRoots, proofBytes, proofSha256, ...sizes } of VECTORS) {
+    for (const { a, b, workId, codes, proofBytes, proofSha256, ...sizes } of VECTORS) {
       const bytes = (rows: readonly (readonly number[])[]) => new Uint8Array(Int8Array.from(rows.flat()).buffer)
       const made = commitProduct(engine, sizes, fromHex(workId, 32)!, { a: bytes(a), b: bytes(b) })
-      expect([made.a.codeRoot, made.b.codeRoot].map(toHex)).toEqual(codeRoots)
+      expect([made.a.code, made.b.code].map(toHex)).toEqual(codes)
       expect([made.proof.length, toHex(sha256(made.proof))]).toEqual([proofBytes, proofSha256])
       expect(judgeCommitted(engine, made)).toBeNull()
     }
@@ -80,7 +80,7 @@ describe('operands under a code', () => {
     expect(cheat('last values that are not those of what was committed to')).toBe('WRONG_VALUE')
     expect(cheat('another operand than the committed one, under its old code')).toBe('WRONG_CODE')
     expect(cheat('a code that is none: half of its columns are chance')).toBe('WRONG_CODE')
-    expect(cheat('the root of another code')).toBe('WRONG_ROUNDS')
+    expect(cheat('another code')).toBe('WRONG_ROUNDS')
     expect(judgeCommitted(wasm, { ...honest, c: honest.c.slice(1) })).toBe('WRONG_TENSOR')
     expect(judgeCommitted(wasm, { ...honest, proof: proof.slice(0, -1) })).toBe('BAD_OPENING')
     expect(judgeCommitted(wasm, { ...honest, proof: proof.slice(0, 99) })).toBe('BAD_PROOF')

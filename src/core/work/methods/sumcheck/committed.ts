@@ -18,14 +18,14 @@ import { type ProductStatement, Transcript } from './transcript.ts'
 
 /** A product of operands that whoever checks does not have: each under its root and under that of its code. */
 export interface CommittedStatement extends ProductStatement {
-  readonly codeRootA: Uint8Array
-  readonly codeRootB: Uint8Array
+  readonly codeA: Uint8Array
+  readonly codeB: Uint8Array
 }
 
 export type CommittedProblem = SumcheckProblem | CodeProblem
 
 const transcriptOf = (statement: CommittedStatement): Transcript =>
-  new Transcript(statement, [statement.codeRootA, statement.codeRootB])
+  new Transcript(statement, [statement.codeA, statement.codeB])
 
 /** W8.9. The proof of W8.4, and the last values opened in both codes. */
 export function proveCommitted(
@@ -72,12 +72,12 @@ export function checkCommitted(
   const reduced = reduceProduct(statement, rounds, transcript)
   if (typeof reduced === 'string') return reduced
   const { row, column, inner, claim, lastA, lastB } = reduced
-  const { rows, columns: width, rootA, rootB, codeRootA, codeRootB } = statement
+  const { rows, columns: width, rootA, rootB, codeA, codeB } = statement
   if (!isSame(evaluate(engine, { shape: { type: 'i32', rows, width }, stretches: c }, row, column), claim))
     return 'WRONG_RESULT'
   transcript.absorb([lastA, lastB])
-  const a = { shape: shapes.a, root: rootA, codeRoot: codeRootA }
-  const b = { shape: shapes.b, root: rootB, codeRoot: codeRootB }
+  const a = { shape: shapes.a, root: rootA, code: codeA }
+  const b = { shape: shapes.b, root: rootB, code: codeB }
   const problem =
     checkOperand(engine, a, { row, column: inner }, lastA, transcript, cursor) ??
     checkOperand(engine, b, { row: column, column: inner }, lastB, transcript, cursor)

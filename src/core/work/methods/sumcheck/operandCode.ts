@@ -1,4 +1,5 @@
-import { concatBytes, equalBytes } from '../../../bytes/bytes.ts'
+import { concatBytes, equalBytes, u64le } from '../../../bytes/bytes.ts'
+import { taggedHash } from '../../../bytes/sha256.ts'
 import type { Cursor } from '../../cursor.ts'
 import type { TensorHasher, Tree } from '../../engineRun.ts'
 import { PAIR_BYTES } from '../../fieldKernels.ts'
@@ -22,11 +23,15 @@ import { coordinatesOf, type FieldEngine, overRows, Rooms } from './evaluate.ts'
 import { encodePairs, isSame, type Pair, plus } from './field.ts'
 import type { Transcript } from './transcript.ts'
 
+/** W8.9.3. The columns alone would be those of the same numbers in other sizes (attack 492). */
+export const codeOf = ({ rows, width }: TensorShape, columnsRoot: Uint8Array): Uint8Array =>
+  taggedHash('tsw1/code', u64le(rows), u64le(width), columnsRoot)
+
 /** An operand of int8, by its rows, and what it is committed under. */
 export interface Operand {
   readonly shape: TensorShape
   readonly root: Uint8Array
-  readonly codeRoot: Uint8Array
+  readonly code: Uint8Array
 }
 
 /** What whoever proves keeps of an operand: its bytes, and the columns of its code under their tree. */
@@ -48,7 +53,7 @@ export type CodeProblem =
   | 'TOO_BIG'
   /** Of another size, or a number in it is not in its one spelling. */
   | 'BAD_OPENING'
-  /** A column is not under the root of the code. */
+  /** The columns do not lead to the code. */
   | 'COLUMN_NOT_COMMITTED'
   /** A row of the operand is not under its root. */
   | 'ROW_NOT_COMMITTED'
@@ -79,7 +84,7 @@ export function codeOperand(
   })
   const columns = engine.view(out, tensorBytes(all)).slice()
   const tree = hasher.tree(all, columns)
-  return { shape, bytes, columns, tree, root: hasher.root(shape, bytes), codeRoot: tree.root }
+  return { shape, bytes, columns, tree, root: hasher.root(shape, bytes), code: codeOf(shape, tree.root) }
 }
 
 const ascending = (drawn: readonly number[]): readonly number[] => [...new Set(drawn)].sort((a, b) => a - b)
@@ -140,15 +145,8 @@ function areNumbers(bytes: Uint8Array): boolean {
   return true
 }
 
-/** Whether leaves lie under a root; their bytes ascending, as they are. */
-function areUnder(
-  shape: TensorShape,
-  leaves: readonly number[],
-  bytes: Uint8Array,
-  proof: Uint8Array,
-  root: Uint8Array,
-) {
-  if (leaves.length === 0) return true
+/** The root that leaves lead to; their bytes ascending, as they are. */
+function rootOf(shape: TensorShape, leaves: readonly number[], bytes: Uint8Array, proof: Uint8Array): Uint8Array {
   let at = 0
   const hashes = new Map(
     leaves.map((leaf) => {
@@ -157,7 +155,7 @@ function areUnder(
       return [leaf, tensorLeaf(bytes.subarray(at - length, at))]
     }),
   )
-  return equalBytes(rootFromLeaves(depthOf(leavesOf(shape)), hashes, proof), root)
+  return rootFromLeaves(depthOf(leavesOf(shape)), hashes, proof)
 }
 
 /** What an opening says, once its sizes and its hashes were found right. */
@@ -172,7 +170,7 @@ interface Opened {
   readonly leafBytes: Uint8Array
 }
 
-function readOpening({ shape, root, codeRoot }: Operand, transcript: Transcript, cursor: Cursor): Opened | CodeProblem {
+function readOpening({ shape, root, code }: Operand, transcript: Transcript, cursor: Cursor): Opened | CodeProblem {
   if (!isCodable(shape)) return 'TOO_BIG'
   const layout = layoutOf(shape.rows, shape.width)
   const coded = columnsShape(layout)
@@ -188,8 +186,9 @@ function readOpening({ shape, root, codeRoot }: Operand, transcript: Transcript,
   const leafBytes = cursor.take(leaves.reduce((sum, leaf) => sum + leafSpan(shape, leaf).length, 0))
   const proof = cursor.take(leaves.length === 0 ? 0 : proofBytes(depthOf(leavesOf(shape)), leaves))
   if (!columnBytes || !codeProof || !leafBytes || !proof || !areNumbers(columnBytes)) return 'BAD_OPENING'
-  if (!areUnder(coded, ofColumns, columnBytes, codeProof, codeRoot)) return 'COLUMN_NOT_COMMITTED'
-  if (!areUnder(shape, leaves, leafBytes, proof, root)) return 'ROW_NOT_COMMITTED'
+  const columnsRoot = rootOf(coded, ofColumns, columnBytes, codeProof)
+  if (!equalBytes(codeOf(shape, columnsRoot), code)) return 'COLUMN_NOT_COMMITTED'
+  if (leaves.length > 0 && !equalBytes(rootOf(shape, leaves, leafBytes, proof), root)) return 'ROW_NOT_COMMITTED'
   transcript.absorbBytes(columnBytes, leafBytes)
   return { layout, said, chance, columns, columnBytes, tied, leaves, leafBytes }
 }

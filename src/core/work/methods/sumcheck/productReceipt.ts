@@ -17,7 +17,7 @@ const MOST_PROOF_BYTES = 592
 
 const predicate = z.strictObject({
   ...workFacts,
-  /** Roots of the codes of A and B, where the proof opens both for who has neither. */
+  /** The codes of A and B, where the proof opens both for who has neither. */
   codes: z.tuple([hex(32), hex(32)]).exactOptional(),
   elapsedUs: count.nullable(),
 })
@@ -32,7 +32,7 @@ export const productSchema = z.strictObject({
 
 export type ProductReceiptStatement = DeepReadonly<z.infer<typeof productSchema>>
 
-/** Roots of the codes of A and B (W8.9.3). */
+/** The codes of A and B (W8.9.3). */
 export type Codes = readonly [Uint8Array, Uint8Array]
 
 /** What such a receipt holds, as values. */

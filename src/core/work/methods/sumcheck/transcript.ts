@@ -19,12 +19,12 @@ export interface ProductStatement {
 export class Transcript {
   #state: Uint8Array
 
-  /** With roots of code where operands are committed under them too (W8.9). */
-  constructor(statement: ProductStatement, codeRoots?: readonly [Uint8Array, Uint8Array]) {
+  /** With codes where operands are committed under them too (W8.9). */
+  constructor(statement: ProductStatement, codes?: readonly [Uint8Array, Uint8Array]) {
     const { workId, rows, columns, k, block, rootA, rootB, rootsC } = statement
     const sizes = concatBytes(...[rows, columns, k, block].map(u64le))
-    const tag = codeRoots ? 'tsw1/committed' : 'tsw1/sumcheck'
-    this.#state = taggedHash(tag, workId, sizes, rootA, rootB, ...rootsC, ...(codeRoots ?? []))
+    const tag = codes ? 'tsw1/committed' : 'tsw1/sumcheck'
+    this.#state = taggedHash(tag, workId, sizes, rootA, rootB, ...rootsC, ...(codes ?? []))
   }
 
   absorb(pairs: readonly Pair[]): void {
