@@ -20,10 +20,11 @@ beforeAll(async () => {
   engine = await testEngine()
 })
 
-/** What a stranger finds in the certificate of the run. */
+/** What a stranger finds in the certificate of the run, who must be able to read of a cheat as well (attack 493). */
 async function certificateSays({ certificate }: BoxReport): Promise<string> {
   const problem = await problemOf(certificate, { engine, catalogue })
-  return problem ? (problem.reason?.code ?? problem.code) : 'ACCEPTED'
+  if (!problem) return 'ACCEPTED'
+  return problem.code === 'RUN_REJECTED' ? problem.reason!.code : `not read: ${problem.code}`
 }
 
 /** Attack 12: all that a person or a log would be told of the run. */

@@ -282,6 +282,15 @@ export const LINE_CHEATS: readonly BoxCheat[] = [
     ),
   },
   {
+    attack: 493,
+    name: 'forged, and a result nobody signed',
+    how: 'sends other roots than its prover signs for, so that nobody could read what it was rejected for',
+    expected: 'OPENING_DOES_NOT_REACH_ROOT',
+    program: onAnswers((answer, line, kit) =>
+      line.answer(answer.type === 'root' ? { ...answer, root: randomBytes(kit.chance, 32) } : answer),
+    ),
+  },
+  {
     attack: 31,
     name: 'roots withheld and released together',
     how: 'holds three roots back',

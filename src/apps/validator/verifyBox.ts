@@ -159,11 +159,11 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
         const pause = () => clock.sleep(0, signal)
         const telemetry = await readTelemetry(session.telemetry, pause)
         const told = { address, access, place, startedAt, startedUs, host: shown, telemetry, faults: run.faults }
-        const unsigned = rejected ? null : await resultProblem(done, pause)
-        const judged = unsigned
-          ? { ...done, rejected: unsigned, resultSignature: new Uint8Array() }
-          : { ...done, rejected }
-        return await judge(judged, told, options, deps, pause)
+        // Of a forged run too: a certificate that carried a wrong one could be read by nobody (attack 493).
+        const isOver = !rejected || done.resultSignature.length > 0
+        const unsigned = isOver ? await resultProblem(done, pause) : null
+        const resultSignature = unsigned ? new Uint8Array() : done.resultSignature
+        return await judge({ ...done, rejected: rejected ?? unsigned, resultSignature }, told, options, deps, pause)
       })
     } finally {
       await leave(clock, () => session.stop())

@@ -163,6 +163,9 @@ function signaturesProblem({ predicate }: Statement, run: Run, check: CheckSigna
     const signature = fromBase64(text)
     return signature !== null && check(signature, message, key) === true
   }
+  // What a prover was rejected for not signing is not there, and nothing came after it (attack 493).
+  const isUnready = predicate.judgement.reason?.code === 'BAD_READY_SIGNATURE'
+  if (isUnready) return isEmpty(predicate) ? null : { code: 'BAD_READY_SIGNATURE' }
   if (!signed(predicate.ready, readyMessage(challenge), challenge.proverKey)) return { code: 'BAD_READY_SIGNATURE' }
   if (predicate.result === null)
     return predicate.judgement.outcome === 'rejected' ? null : { code: 'BAD_RESULT_SIGNATURE', where: 'missing' }
@@ -178,6 +181,9 @@ function signaturesProblem({ predicate }: Statement, run: Run, check: CheckSigna
     return { code: 'BAD_RESULT_SIGNATURE', where: 'validator' }
   return null
 }
+
+const isEmpty = ({ judgement, ready, parts, result }: Statement['predicate']): boolean =>
+  judgement.outcome === 'rejected' && ready === '' && parts.length === 0 && result === null
 
 function figuresProblem({ predicate }: Statement, run: Run): CertificateProblem | null {
   const figures = figuresOf(run)
