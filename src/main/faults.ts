@@ -180,6 +180,11 @@ export const fault = faultsOf({
     message: 'a password is needed, and nobody is here to type it',
     nextStep: 'Run it on a terminal, or give --password-file FILE or TOUCHSTONE_WALLET_PASSWORD.',
   },
+  FEWER_ASKED: {
+    blame: 'user',
+    message: '{option} asks {asked} of the {claimed} devices that were claimed',
+    nextStep: 'Leave it out, or claim what you ask.',
+  },
   NO_GPU_OPENED: {
     blame: 'prover',
     retry: true,

@@ -212,6 +212,15 @@ describe('touchstone verify', () => {
     expect(existsSync(out)).toBe(false)
   })
 
+  test.each([
+    ['--max-devices', '4', '--max-devices asks 4 of the 8 devices that were claimed'],
+    ['--devices', 'cuda:0,cuda:3', '--devices asks 2 of the 8 devices that were claimed'],
+  ])('%s %s beside a claim of eight is refused: whoever is not asked is not missing', async (option, value, words) => {
+    const asked = touchstone('verify', '--claim', '8x H100 SXM', option, value)
+    await expectRefusal(asked, 2, 'FEWER_ASKED')
+    expect((await asked).stderr).toContain(words)
+  })
+
   test('a claim that names no card is refused before the run', async () => {
     const out = inFolder('typo.json')
     await expectRefusal(touchstone('verify', '--preset', 'tiny', '--claim', '8x H1000', '--out', out), 2, 'BAD_CLAIM')

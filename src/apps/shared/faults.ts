@@ -123,6 +123,11 @@ export const fault = faultsOf({
     message: 'a round has at most {most} boxes, and the fleet {boxes}',
     nextStep: 'Split the fleet between validators with stores of their own.',
   },
+  SIZE_OF_PRESET: {
+    blame: 'user',
+    message: '--size {size} would do nothing: the preset {preset} asks for {most} at most',
+    nextStep: 'Leave it out, or name a smaller one or another preset.',
+  },
   UNTIMED_PRESET: {
     blame: 'user',
     message: '{option} asks for seconds, and the preset {preset} has a fixed number of rounds',

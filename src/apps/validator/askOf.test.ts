@@ -44,6 +44,11 @@ describe('askOf', () => {
     },
   )
 
+  test('a size that a preset has anyway, or passes, is refused: it would do nothing', () => {
+    expect(() => ask({ preset: PRESETS.tiny, size: 64 })).toThrow('--size 64 would do nothing')
+    expect(() => ask({ preset: PRESETS.devnet, size: 16384 })).toThrow('the preset devnet asks for 8192 at most')
+  })
+
   test.each([
     ['devnet', { partSeconds: 1 }, '--part-seconds 1 asks for less than the preset devnet, which has 3'],
     ['devnet', { openings: 31 }, '--openings 31 asks for less than the preset devnet, which has 32'],

@@ -28,6 +28,8 @@ export function askOf(ask: Ask, program: string): VerifyOptions {
   const { preset, precisions = PRECISION_NAMES, memory = true, bind = true, maxDevices = 32, claim = null } = ask
   const { openings = preset.openings, partSeconds = preset.partSeconds } = ask
   const { duration: sustainedSeconds = preset.sustainedSeconds, validFor, size } = ask
+  if (preset.size > 0 && size !== undefined && size >= preset.size)
+    throw fault('SIZE_OF_PRESET', { size, preset: preset.name, most: preset.size })
   const weaker = [
     { option: '--openings', asked: openings, least: preset.openings },
     { option: '--part-seconds', asked: partSeconds, least: preset.partSeconds },

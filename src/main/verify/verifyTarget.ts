@@ -16,8 +16,10 @@ import { readCertificate } from '../../core/certificate/readEvidence.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
 import { REPORT_FORMAT, type Verdict } from '../../core/certificate/verdict.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
+import type { Claim } from '../../core/identify/parseClaim.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import { formatBytes, formatSeconds } from '../../core/units/format.ts'
+import { namedDevices } from '../../drivers/gpu/openDevices.ts'
 import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
 import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
@@ -70,7 +72,7 @@ export async function verifyTarget(
   const people = openTerminal(process.stdout, env)
   const signer = ownKey(env, 'validator')
   const catalogue = await readCatalogue()
-  if (options.claim !== null) requireClaim(options.claim, catalogue)
+  if (options.claim !== null) refuseFewer(requireClaim(options.claim, catalogue), flags)
   const how = { proverArguments: proverArguments(flags.devices, flags.measureHost), env, signer, ...telling(terminal) }
   const connect = (inner: AbortSignal) =>
     openBox({ address, flags, isPersonal: true, networks: flags.leaseNetworks, ...how }, inner)
@@ -116,6 +118,15 @@ export async function verifyTarget(
       ...closingLines(answer, people),
     ])
   return exitOfReport(report, failed, answer.verdict)
+}
+
+/** Of cards that nobody asks, the box would be told that they are not there. */
+function refuseFewer({ count }: Claim, { devices, maxDevices = count }: VerifyFlags): void {
+  const named = namedDevices(devices)
+  const isPicked = named?.every(({ ordinals }) => ordinals !== undefined) === true
+  if (maxDevices < count) throw fault('FEWER_ASKED', { option: '--max-devices', asked: maxDevices, claimed: count })
+  if (isPicked && named.length < count)
+    throw fault('FEWER_ASKED', { option: '--devices', asked: named.length, claimed: count })
 }
 
 /** What evidence of hardware vendors is to be judged by says nothing of a box that has none to show. */
