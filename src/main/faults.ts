@@ -180,6 +180,11 @@ export const fault = faultsOf({
     message: 'a password is needed, and nobody is here to type it',
     nextStep: 'Run it on a terminal, or give --password-file FILE or TOUCHSTONE_WALLET_PASSWORD.',
   },
+  LONGER_THAN_LEASE: {
+    blame: 'user',
+    message: 'the parts that were asked for take {seconds}, and a lease for a verification lasts {most} in all',
+    nextStep: 'Ask for shorter ones, or rent the box and verify it over SSH.',
+  },
   FEWER_ASKED: {
     blame: 'user',
     message: '{option} asks {asked} of the {claimed} devices that were claimed',

@@ -221,6 +221,11 @@ describe('touchstone verify', () => {
     expect((await asked).stderr).toContain(words)
   })
 
+  test('a run that a lease is too short for is refused: the box would vanish in the middle of it', async () => {
+    const target = `lease://127.0.0.1:1#${'ab'.repeat(32)}`
+    await expectRefusal(touchstone('verify', target, '--duration', '1000'), 2, 'LONGER_THAN_LEASE')
+  })
+
   test('a claim that names no card is refused before the run', async () => {
     const out = inFolder('typo.json')
     await expectRefusal(touchstone('verify', '--preset', 'tiny', '--claim', '8x H1000', '--out', out), 2, 'BAD_CLAIM')

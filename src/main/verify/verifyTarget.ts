@@ -18,6 +18,7 @@ import { REPORT_FORMAT, type Verdict } from '../../core/certificate/verdict.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { Claim } from '../../core/identify/parseClaim.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
+import { MAX_VERIFY_SECONDS } from '../../core/lease/leaseBook.ts'
 import { formatBytes, formatSeconds } from '../../core/units/format.ts'
 import { namedDevices } from '../../drivers/gpu/openDevices.ts'
 import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
@@ -66,6 +67,7 @@ export async function verifyTarget(
   const options = askOf(flags, programName)
   if (target !== undefined) await checkAddress(target)
   const address = target ?? 'local'
+  if (address.startsWith('lease:')) refuseLong(options)
   const out = flags.out ?? defaultName()
   ensureApart([out, flags.summary], [flags.identity, flags.node, ...vendorFiles(flags)])
   const terminal = openTerminal(process.stderr, env)
@@ -118,6 +120,13 @@ export async function verifyTarget(
       ...closingLines(answer, people),
     ])
   return exitOfReport(report, failed, answer.verdict)
+}
+
+/** A box whose lease ends in mid-run would be rejected for vanishing. A third of it is for what stands around the parts. */
+function refuseLong({ partSeconds, sustainedSeconds, precisions }: VerifyOptions): void {
+  const seconds = sustainedSeconds + partSeconds * (precisions.length + 1)
+  if (seconds > (2 / 3) * MAX_VERIFY_SECONDS)
+    throw fault('LONGER_THAN_LEASE', { seconds: formatSeconds(seconds), most: formatSeconds(MAX_VERIFY_SECONDS) })
 }
 
 /** Of cards that nobody asks, the box would be told that they are not there. */
