@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -103,6 +104,18 @@ describe('touchstone provider', { timeout: 60_000 }, () => {
     const { error } = await firstWord(provider('sold', ...asked))
     expect(error).toMatchObject({ code: 'MAY_NOT_JOIN', message: expect.stringContaining('claim: different') })
     expect(error?.message).toMatch(/RAM: has .*, needs 1.00 PB/)
+  })
+
+  test('a port that another program uses is told before anything is checked', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const { error } = await firstWord(provider('busy', '--listen', `127.0.0.1:${port}`))
+    expect(error).toMatchObject({
+      code: 'CANNOT_LISTEN',
+      message: expect.stringContaining('another program uses the port'),
+    })
+    other.close()
   })
 
   test('attack 87: a key that may verify may not rent, and the other way round', async () => {

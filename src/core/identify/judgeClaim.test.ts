@@ -315,6 +315,8 @@ describe('parseClaim', () => {
     ['A100 80G', ['A100 80GB']],
     ['H200 SMX', ['H200 SXM']],
     ['Titan', ['TITAN RTX']],
+    ['8 H100', ['8x H100']],
+    ['H100 SXM 8', ['8x H100 SXM']],
     ['RTX 6000 Blackwell', ['RTX PRO 6000 Blackwell']],
   ])('a typing mistake: %s is answered with what was meant', (text, first) => {
     const result = parsed(text)

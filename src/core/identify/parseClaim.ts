@@ -38,7 +38,16 @@ export function parseClaim(text: string, catalogue: Catalogue): ParsedClaim {
   const wanted = normal(card)
   const models = catalogue.models.filter((model) => namesOf(model).includes(wanted))
   if (wanted !== '' && models.length > 0) return { ok: true, claim: { count, card, models } }
-  return refuse('NO_SUCH_CARD', suggestion(wordsOf(card), count, catalogue))
+  const meant = count > 1 ? { count, card } : bareCount(card)
+  return refuse('NO_SUCH_CARD', suggestion(wordsOf(meant.card), meant.count, catalogue))
+}
+
+/** "8 H100" or "H100 8": no count as it stands, and lost if the next step left it out. */
+function bareCount(text: string): { count: number; card: string } {
+  const [, before, card] = /^(\d{1,2})\s+(.+)$/.exec(text) ?? []
+  const [, other, after] = /^(.+?)\s+(\d{1,2})$/.exec(text) ?? []
+  const count = Number(before ?? after)
+  return count > 1 && count <= MAX_DEVICES ? { count, card: (card ?? other)! } : { count: 1, card: text }
 }
 
 function splitCount(text: string): { count: number; card: string } {

@@ -141,6 +141,8 @@ export async function listenWs(
   const seatOf = keepDoor(http, { places: MAX_STRANGERS, idleMs: IDLE_MS, mostBody: 0, ...rules })
   http.on('upgrade', (_, socket) => socket.off('data', refuseManyRequests))
   const server = new WebSocketServer({ server: http, ...TUNNEL })
+  // It repeats what its HTTP server could not do, which whoever listens is told, and would end the process with it.
+  server.on('error', () => {})
   server.on('connection', (socket, request) => {
     const seat = seatOf(request.socket)
     socket.on('error', () => socket.terminate())

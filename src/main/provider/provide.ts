@@ -11,6 +11,7 @@ import { dialOut } from '../../drivers/lease/dialOut.ts'
 import { fileJournal } from '../../drivers/lease/fileJournal.ts'
 import { tunnelledAccess } from '../../drivers/lease/tunnelledAccess.ts'
 import { fingerprintOf } from '../../drivers/remote/ssh/knownHosts.ts'
+import { cannotListen } from '../../drivers/system/listenHttp.ts'
 import { sealToKey } from '../../drivers/system/sealToKey.ts'
 import { listenWs, wsChannel } from '../../drivers/system/wsChannel.ts'
 import { stateFolder } from '../../drivers/system/xdgFolders.ts'
@@ -77,6 +78,7 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
     ...(flags.gpuFlags === undefined ? {} : { gpuFlags: flags.gpuFlags.split(' ') }),
   })
   if (noContainer !== '') say({ event: 'no container', why: noContainer })
+  if (flags.dialOut === undefined) await tryDoor(flags.listen)
   if (flags.sshCheck) await checkSsh(access, flags, { env, say }, signal)
   if (flags.claim !== undefined || flags.check !== 'none') await checkBefore(flags, env, signal)
   const { dialOut: far } = flags
@@ -126,12 +128,25 @@ async function checkSsh(
   say(why === null ? { event: 'ssh works' } : { event: 'ssh works, but only from this box', why })
 }
 
-const openDoor = (
-  service: LeaseService,
-  where: { readonly host: string; readonly port: number },
-  signal: AbortSignal,
-) =>
-  listenWs(where, (socket, _, seat) => {
+type Where = Parameters<typeof listenWs>[0]
+type OnSocket = Parameters<typeof listenWs>[1]
+
+async function listenAt(where: Where, onSocket: OnSocket) {
+  try {
+    return await listenWs(where, onSocket)
+  } catch (cause) {
+    throw cannotListen({ ...where, part: 'nobody can ask for this box', setting: '--listen' }, cause)
+  }
+}
+
+/** Nobody is let in yet; whether it can be opened is told before minutes are spent. */
+async function tryDoor(where: Where): Promise<void> {
+  const { close } = await listenAt(where, (socket) => socket.terminate())
+  await close()
+}
+
+const openDoor = (service: LeaseService, where: Where, signal: AbortSignal) =>
+  listenAt(where, (socket, _, seat) => {
     void serveLine(service, wsChannel(socket), signal, seat).catch(() => {})
   })
 

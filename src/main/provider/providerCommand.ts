@@ -130,7 +130,7 @@ const readKeysOrAnyone = readList('Use keys of 64 hex digits separated by commas
 
 const readListen = reader('Use host:port, for example 0.0.0.0:7878.', (text) => {
   const [, host, port] = /^\[?([A-Za-z0-9.:-]+?)\]?:([0-9]{1,5})$/.exec(text) ?? []
-  return host === undefined ? null : { host, port: Number(port) }
+  return host === undefined || Number(port) > 65_535 ? null : { host, port: Number(port) }
 })
 
 const readDialOut = reader('Use wss://host:port#key, the key being that of the validator.', (text) => {
