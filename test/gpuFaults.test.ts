@@ -138,6 +138,19 @@ describe('a card that fails in mid-run', () => {
   })
 })
 
+test('attack 494: two cards that cannot read one another are verified without a link between them', async () => {
+  cards.trouble({ apart: true })
+  const devices = await cards.open(both)
+  const options = { precisions: ['int8'], memory: true } as const
+  const given = { program: honestProgram({ devices }), catalogue, engine, clock: systemClock, options }
+  const { judgement, faults, inventory, certificate } = await verifyInProcess(given)
+  expect(inventory.devices.map(({ details }) => details.peers)).toEqual([false, false])
+  expect(judgement).toMatchObject({ outcome: 'accepted', devices: [{ linkPerSecond: null }, { linkPerSecond: null }] })
+  expect(faults).toEqual([])
+  expect(await problemOf(certificate, { engine, catalogue })).toBe(null)
+  await closeAll(devices)
+})
+
 describe('verifying two cards of which one is lost in mid-run', () => {
   test('finishes for the other, names the first, and ends with 3', async () => {
     cards.trouble({ card: 1, failing: { cuGraphLaunch: 719 }, after: { cuGraphLaunch: 5 } })

@@ -20,6 +20,8 @@ export interface FakeTrouble {
   readonly after?: Readonly<Record<string, number>>
   /** Rounds never end, and waiting for them neither. */
   readonly hung?: boolean
+  /** Cards cannot read one another's memory. */
+  readonly apart?: boolean
   /** One bit of every product is wrong. */
   readonly inexact?: boolean
 }
@@ -74,6 +76,7 @@ export class FakeCuda implements CudaApi {
   devicePci = () => '0000:00:00.0'
   deviceAttribute = (_: number, attribute: number) => (attribute === 75 ? 9 : attribute === 76 ? 0 : 1)
   contextAttribute = () => 1
+  reachesAll = () => this.#trouble.apart !== true
   openContext(ordinal: number): Handle {
     this.#card = `card ${ordinal} (NVIDIA Fake)`
     if (ordinal !== (this.#trouble.card ?? ordinal)) this.#trouble = {}
@@ -85,7 +88,10 @@ export class FakeCuda implements CudaApi {
   closeContext(): void {
     Atomics.sub(this.#shared, CONTEXTS, 1)
   }
-  enablePeer = () => {}
+  enablePeer = () => {
+    if (this.#trouble.apart)
+      throw cudaFault({ call: 'cuCtxEnablePeerAccess', status: 217, statusName: '', card: this.#card })
+  }
   freeMemory = () => ({ freeBytes: MEMORY_BYTES - this.heldBytes, totalBytes: MEMORY_BYTES })
 
   allocate(bytes: number): Handle {

@@ -15,6 +15,7 @@ const device = (deviceClass: 'cpu' | 'gpu') =>
     memoryBytes: bytes,
     freeBytes: bytes,
     precisions: fc.subarray([...PRECISION_NAMES]),
+    details: fc.constantFrom({}, {}, { peers: false }),
   })
 const offeredBy = (devices: readonly { readonly precisions: readonly Precision[] }[]) =>
   PRECISION_NAMES.filter((name) => devices.every(({ precisions }) => precisions.includes(name)))

@@ -10,6 +10,7 @@ export interface SizedDevice {
   readonly class: DeviceClass
   readonly memoryBytes: number
   readonly freeBytes: number
+  readonly details?: Readonly<Record<string, unknown>>
 }
 
 export const ENTRY_BYTES: Readonly<Record<Precision, number>> = { int8: 1, fp8: 1, bf16: 2, fp16: 2, fp32: 4 }

@@ -51,6 +51,9 @@ int cuDeviceTotalMem_v2(u64 *bytes, int device) { TELL("cuDeviceTotalMem_v2", (v
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
   TELL("cuDeviceGetAttribute", (void)device, *value = attribute == 75 ? 9 : attribute == 76 ? 0 : 100000);
 }
+int cuDeviceCanAccessPeer(int *can, int device, int other) {
+  TELL("cuDeviceCanAccessPeer", (void)device, (void)other, *can = !status("apart"));
+}
 int cuDevicePrimaryCtxRetain(u64 *context, int device) {
   TELL("cuDevicePrimaryCtxRetain", (void)device, *context = handle += 256);
 }

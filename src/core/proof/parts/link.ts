@@ -1,5 +1,6 @@
 import { isWhole, type PartKind, type PartShape } from '../part.ts'
 import { LINK_SHARE, type PlanInputs } from '../planPart.ts'
+import type { SizedDevice } from '../sizeClass.ts'
 import { overFill, passes } from './fill.ts'
 
 /** The partners lie in the memory of the device before. */
@@ -30,6 +31,13 @@ export const link: PartKind<PartShape<'link', 'int8'>> = {
   // Planned with the fill it reads.
   plan: () => [],
 }
+
+/**
+ * Whether a link part is asked. Cards that cannot read one another's memory, as most for games and many in virtual machines,
+ * say so (attack 494); who says so gains nothing, since the rate is paid to nobody and shows no link.
+ */
+export const areLinked = (devices: readonly SizedDevice[]): boolean =>
+  devices.length > 1 && devices.every(({ details }) => details?.peers !== false)
 
 /** The link part over a fill. */
 export const linkOver = (fill: PartShape<string, 'int8'>, { preset }: PlanInputs): PartShape<'link', 'int8'> => ({

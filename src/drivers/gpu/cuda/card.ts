@@ -223,6 +223,8 @@ function factsOf({ api, ordinal, capability, cublasLt, stream }: CardTools): Dev
       driverCuda,
       // Where NVML tells the version of the driver itself, that takes its place.
       driver: `CUDA ${driverCuda}`,
+      // Said where they cannot, so that no link is asked (attack 494).
+      ...(api.reachesAll(ordinal) ? {} : { peers: false }),
       productLibrary: cublasLt ? `cuBLASLt ${cublasLt.version}` : 'own kernels',
       ...measureTransfers(api, stream),
     },

@@ -18,6 +18,7 @@ const SIGNATURES = {
   cuDeviceGetUuid: 'pi',
   cuDeviceGetPCIBusId: 'pii',
   cuDeviceGetAttribute: 'pii',
+  cuDeviceCanAccessPeer: 'pii',
   cuDevicePrimaryCtxRetain: 'pi',
   cuDevicePrimaryCtxRelease_v2: 'i',
   cuDevicePrimaryCtxRelease: 'i',

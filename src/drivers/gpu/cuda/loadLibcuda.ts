@@ -91,6 +91,14 @@ class Libcuda {
     return this.#int('cuDeviceGetAttribute', attribute, this.#device(ordinal))
   }
 
+  /** Whether a card may read the memory of all others: one for games, or in a virtual machine, often may not. */
+  reachesAll(ordinal: number): boolean {
+    return Array.from({ length: this.deviceCount() }, (_, other) => other).every(
+      (other) =>
+        other === ordinal || this.#int('cuDeviceCanAccessPeer', this.#device(ordinal), this.#device(other)) !== 0,
+    )
+  }
+
   /** The same of the card that a context is on. */
   contextAttribute(context: Handle, attribute: number): number {
     return this.deviceAttribute(this.#contexts.get(context)!.ordinal, attribute)
