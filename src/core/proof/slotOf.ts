@@ -42,9 +42,13 @@ export function slotsOf(parts: readonly PartShape[], p: number): readonly number
   )
 }
 
-/** How long after its start a phase keeps nobody waiting, openings included; its roots are planned for half of that or less. */
+/**
+ * How long after its start a phase keeps nobody waiting, openings included. Its roots are planned for half of that or less,
+ * but for a fill, which takes as long as the card has memory for its speed: 80 s a slow B300 (attack 495).
+ */
 export function slotLimitMs(slot: number): number {
   if (slot < PRECISION_NAMES.length) return 15_000
+  if (TOGETHER[slot] === 'memory') return 100_000
   if (TOGETHER[slot] === 'memory passes') return 10_000
   return slot < TOGETHER.length ? 40_000 : 5_000
 }
