@@ -128,6 +128,11 @@ export const fault = faultsOf({
     message: '--size {size} would do nothing: the preset {preset} asks for {most} at most',
     nextStep: 'Leave it out, or name a smaller one or another preset.',
   },
+  TOO_MANY_OPENINGS: {
+    blame: 'user',
+    message: '{openings} openings of {devices} devices make a certificate that is too large to be read',
+    nextStep: 'Ask for at most {most}, or for fewer devices with --max-devices.',
+  },
   UNTIMED_PRESET: {
     blame: 'user',
     message: '{option} asks for seconds, and the preset {preset} has a fixed number of rounds',

@@ -70,6 +70,13 @@ const cards = (...when: When[]) => when.map((moment, i) => new Failing(`card ${i
 const verify = (program: ProverProgram, options: Partial<VerifyOptions> = {}) =>
   verifyInProcess({ program, catalogue, options: { precisions: ['int8', 'bf16'], ...options } })
 
+test('attack 496: more openings than a certificate can hold are refused, however many devices a box says it has', async () => {
+  const asked = (count: number, openings: number) =>
+    verify(honestProgram({ devices: cards(...Array<When>(count).fill('never')) }), { openings })
+  await expect(asked(32, 129)).rejects.toThrow('129 openings of 32 devices')
+  await expect(asked(1, 4096)).resolves.toMatchObject({ judgement: { outcome: 'accepted' } })
+})
+
 describe('a card that fails', () => {
   test.each(['prepare', 'first root', 'second part'] as const)(
     'at %s leaves the others a verdict of their own, which names it, and a certificate that holds',

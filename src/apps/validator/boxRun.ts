@@ -1,6 +1,8 @@
 import { askedPreset, lengthen, shortParts, timedParts } from '../../core/certificate/shortParts.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
+import { MAX_DEVICES } from '../../core/params/constants.ts'
 import type { Precision } from '../../core/params/precision.ts'
+import { PRESETS } from '../../core/params/presets.ts'
 import type { PlannedPart } from '../../core/proof/partKinds.ts'
 import type { PlanInputs, Timings } from '../../core/proof/planPart.ts'
 import { chooseSize, planRun, planSizing, planTiming } from '../../core/proof/planRun.ts'
@@ -157,9 +159,15 @@ function askedDevices({ devices }: Inventory, most: number): Inventory['devices'
   return devices.slice(0, Math.min(most, other < 0 ? devices.length : other))
 }
 
+/** Of all devices, in each part: with more the certificate is larger than anybody reads (attack 496). */
+const MOST_OPENINGS = MAX_DEVICES * PRESETS.mainnet.openings
+
 /** What the devices are asked: sizes and precisions follow from what they claim, never what is accepted. */
 function planInputs(options: VerifyOptions, { inventory, roundTripSeconds }: Greeting): PlanInputs {
   const devices = askedDevices(inventory, options.maxDevices)
+  const most = Math.floor(MOST_OPENINGS / devices.length)
+  if (options.openings > most)
+    throw fault('TOO_MANY_OPENINGS', { openings: options.openings, devices: devices.length, most })
   // What a card cannot do is unsupported, not failed: only what every device claims is asked.
   const precisions = options.precisions.filter((precision) =>
     devices.every((device) => device.precisions.includes(precision)),
