@@ -103,7 +103,7 @@ interface Attempt {
 /** The values a lying box sends: each aimed at the claimed card, as far as the box reaches. */
 function measurement(pair: Pair, posing: Posing, attempt: Attempt): MeasuredGpu {
   const { box, claimed } = pair
-  const { mode, catalogue, slowBind = false, beside } = posing
+  const { mode, catalogue, slowBind = false, beside, speed = 1 } = posing
   const { cards = 1 } = attempt
   const slows = mode !== 'withholds'
   const target = (name: Precision) => askedRate(claimed, name, catalogue) || ownRate(box, name, catalogue)
@@ -112,7 +112,7 @@ function measurement(pair: Pair, posing: Posing, attempt: Attempt): MeasuredGpu 
   const isSpread = mode === 'spreads' || mode === 'crosses'
   const bound = Math.max(boundRate(box, catalogue), beside ? boundRate(beside.model, catalogue) : 0) / share
   const most = (name: Precision) =>
-    cards * (isSkilled(mode) ? reach(box, name, catalogue) : ownRate(box, name, catalogue)) +
+    speed * cards * (isSkilled(mode) ? reach(box, name, catalogue) : ownRate(box, name, catalogue)) +
     (beside ? beside.cards * reach(beside.model, name, catalogue) : 0)
   const rates: Partial<Record<Precision, number>> = attempt.int8 === undefined ? {} : { int8: attempt.int8 }
   for (const name of attempt.shown) {
@@ -235,6 +235,8 @@ export interface Posing {
   readonly rules: ProtocolVersion
   /** Bound rounds at one operation a second. */
   readonly slowBind?: boolean
+  /** How fast its units are, against what the catalogue expects of them; 1 unless said otherwise. */
+  readonly speed?: number
   /** Another card beside, which runs the bound rounds, and so many of it that share the plain ones (attack 469). */
   readonly beside?: { readonly model: GpuModel; readonly cards: number }
 }

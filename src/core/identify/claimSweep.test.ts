@@ -14,6 +14,7 @@ import {
 } from '../../../test/sim/posing.ts'
 import { modelOf, shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { KEPT_TILE_BYTES, MAX_K, TILE } from '../params/constants.ts'
+import { PRECISION_NAMES } from '../params/precision.ts'
 import { PRESETS } from '../params/presets.ts'
 import { proven } from '../params/provenance.ts'
 import { classK, idleFill, keptRounds, memorySize } from '../proof/sizeClass.ts'
@@ -43,6 +44,28 @@ describe('attack 67: no card passes for one that is much more', () => {
     expect(less.length).toBeGreaterThan(2500)
     const posing = { mode, effort: 'quick', catalogue, rules: 2 } as const
     expect(less.filter((pair) => poseAs(pair, posing) !== null).map(named)).toEqual([])
+  })
+
+  test('attack 497: one that runs above what the catalogue expects of it passes, if it shows what is asked', () => {
+    const passing = (speed: number) => {
+      const posing = { mode: 'shows all', effort: 'quick', catalogue, rules: 2, speed } as const
+      return less.flatMap((pair) => {
+        const shown = poseAs(pair, posing)
+        return shown ? [{ pair, shown }] : []
+      })
+    }
+    expect(passing(1.05).map(({ pair }) => named(pair))).toEqual([
+      'h100-nvl as gh200-96gb',
+      'h200-nvl as gh200-96gb',
+      'h200-nvl as gh200-144gb',
+    ])
+    const faster = passing(1.1)
+    expect(faster.length).toBe(20)
+    for (const { pair, shown } of faster)
+      for (const name of PRECISION_NAMES)
+        expect(shown.rates?.[name] ?? 0, named(pair)).toBeGreaterThanOrEqual(
+          0.85 * ownRate(pair.claimed, name, catalogue),
+        )
   })
 
   test('no box that is much less can show all of the claimed card at its speed, but for those behind C2C', () => {
