@@ -205,6 +205,8 @@ describe('LeaseService', () => {
       clean()
       await settled()
       expect([...state.keys.keys()]).toEqual([])
+      // An old request that somebody on the way sends again.
+      expect(await ask(service, request('a'), bob)).toMatchObject({ kind: 'refused' })
       expect(await ask(service, request('c'), stranger)).toMatchObject({ kind: 'busy' })
       state.nowMs += 60_000
       expect(await ask(service, { ...request('d'), askedAtMs: state.nowMs }, bob)).toMatchObject({ kind: 'granted' })

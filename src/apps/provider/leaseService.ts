@@ -144,11 +144,13 @@ export class LeaseService {
     if (message.kind === 'liveness') return await this.#answer(ask, signal)
     if (message.kind === 'release') return await this.#inTurn(() => this.#answer(ask, signal))
     const isNamed = this.#deps.isNamed(from) && isFresh(message.askedAtMs, this.#now())
+    const before = this.#keptForNamedUntilMs
     if (isNamed) this.#keptForNamedUntilMs = this.#now() + 1000 * MAX_VERIFY_SECONDS
     const answer = await this.#waitFor(MOST_WAIT_MS[isNamed ? 'named' : 'stranger'], message.id, (place) =>
       this.#answer(ask, signal, place),
     )
-    if (isNamed && answer.kind !== 'busy') this.#keptForNamedUntilMs = 0
+    // What is refused may be an old request that somebody else sent again: it keeps nothing, and ends nothing.
+    if (isNamed && answer.kind !== 'busy') this.#keptForNamedUntilMs = answer.kind === 'refused' ? before : 0
     return answer
   }
 

@@ -35,6 +35,10 @@ test.each([
   [{ precisions: { fp4: 1 } }, 'precisions.fp4 is not a known field'],
   [{ mode: 'fair' }, 'mode must be proven or normalize'],
   [{ decay: { halfLifeMs: 0 } }, 'decay.halfLifeMs must be above 0'],
+  [
+    { mode: 'normalize', precisions: { int8: 0, fp8: 0, bf16: 1, fp16: 0, fp32: 0 } },
+    'normalize.scores must be given with precisions',
+  ],
   [{ unsustainedShare: 2 }, 'unsustainedShare must be at most 1'],
   [[], 'the file must be a mapping'],
   [null, 'the file must be a mapping'],

@@ -25,6 +25,9 @@ export function readScoreConfig(value: unknown, defaults: ScoreConfig): ScoreCon
   }
   if (config.decay.halfLifeMs === 0) refuse('decay.halfLifeMs', 'must be above 0')
   for (const [tier, share] of Object.entries(config.tiers)) if (share > 1) refuse(`tiers.${tier}`, 'must be at most 1')
+  const { precisions, normalize } = value as Partial<ScoreConfig>
+  if (config.mode === 'normalize' && precisions !== undefined && normalize?.scores === undefined)
+    refuse('normalize.scores', 'must be given with precisions: the defaults weigh them otherwise')
   if (config.unsustainedShare > 1) refuse('unsustainedShare', 'must be at most 1')
   // What the file leaves as it was is the caller's.
   requireScoreConfig(config)
