@@ -22,7 +22,8 @@ process.on('exit', (code) => {
 })
 
 const AFTER_HELP = `
-Every command takes --help, and --json for scripts. Start here:
+Every command takes --help; those that do something take --json for scripts.
+Start here:
   you rent a box    touchstone verify root@203.0.113.7 --claim "8x H100 SXM"
   you sell one      touchstone provider --allow anyone --ssh-host NAME
   you run many      touchstone validator --config validator.yaml
@@ -32,9 +33,7 @@ A guide for each is in docs/guides.`
 const program = new Command('touchstone')
   .description('Proves what a GPU is and what it did.')
   .version(version, '-v, --version', 'print the version')
-  .exitOverride()
   .enablePositionalOptions()
-  .showHelpAfterError('(run "touchstone --help" for what there is)')
   .addHelpText('after', AFTER_HELP)
 // Known before the command line is parsed, since parsing may be what fails.
 const end = process.argv.indexOf('--')
@@ -42,8 +41,9 @@ const json = process.argv.slice(2, end < 0 ? undefined : end).includes('--json')
 const typed = asTyped(process.env)
 program.configureOutput({
   writeOut: (text) => process.stdout.write(typed(text)),
-  // What commander would print is in its exception too, which is told as JSON below.
   writeErr: (text) => !json && process.stderr.write(typed(text)),
+  // What commander would print is in its exception too, which is told below as any other fault.
+  outputError: () => {},
 })
 /** Words that ask to be told something, and how. */
 const TELLING = ['-v', '--version', '-h', '--help', 'help', '--json']
@@ -52,15 +52,17 @@ const isVersion = named === '-v' || named === '--version'
 const wanted = Object.hasOwn(COMMANDS, named) ? [named] : isVersion ? [] : Object.keys(COMMANDS)
 for (const name of wanted) (await COMMANDS[name]!())(program, commandContext(json))
 holdToTyped(program, json)
-nameHelp(program.commands, 'touchstone')
 
 /** A mistake in a command leads to the help of that very one, however deep it lies. */
-function nameHelp(commands: readonly Command[], above: string): void {
-  for (const command of commands) {
-    const own = `${above} ${command.name()}`
-    command.showHelpAfterError(`(run "${own} --help" for what it takes)`)
-    nameHelp(command.commands, own)
-  }
+let refusing = program.name()
+noteRefusals(program, refusing)
+
+function noteRefusals(command: Command, path: string): void {
+  command.exitOverride((error) => {
+    refusing = path
+    throw error
+  })
+  for (const inner of command.commands) noteRefusals(inner, `${path} ${inner.name()}`)
 }
 
 /**
@@ -75,17 +77,27 @@ function isAllAsked(isVersion: boolean): boolean {
   return within !== undefined
 }
 
+/** Help is text, also where JSON is asked for. */
+const withoutJson = (words: readonly string[]): string[] => words.filter((word) => word !== '--json')
+
+/** What commander refuses, in a sentence; null where no command was named, since the help that it shows says it all. */
+function refusalOf({ code, message }: CommanderError): string | null {
+  if (code !== 'commander.help') return message.replace(/^error: /, '')
+  const asked = process.argv.indexOf('help') + 1
+  return asked === 0 ? null : `there is no command "${withoutJson(process.argv.slice(asked))[0]}"`
+}
+
 try {
-  await program.parseAsync(named === 'verify' ? joinPasted(process.argv) : process.argv)
+  const words = named === 'help' ? withoutJson(process.argv) : process.argv
+  await program.parseAsync(named === 'verify' ? joinPasted(words) : words)
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error
   const isAll = error.exitCode === 0 && isAllAsked(error.code === 'commander.version')
   process.exitCode = isAll ? EXIT.genuine : EXIT.usage
-  const help = `touchstone ${Object.hasOwn(COMMANDS, named) ? `${named} ` : ''}--help`
+  const help = `${refusing} --help`
   if (error.exitCode === 0 && !isAll)
     tellFault(fault('USAGE', { why: 'beside --help and --version nothing is done: nothing was checked', help }), json)
-  // Commander prints what it refuses by itself, but not as JSON.
-  if (json && error.exitCode !== 0)
-    tellFault(fault('USAGE', { why: error.message.replace(/^error: /, ''), help }), json)
+  const why = error.exitCode === 0 ? null : refusalOf(error)
+  if (why !== null) tellFault(fault('USAGE', { why, help }), json)
 }
 hasEnded = true

@@ -95,7 +95,13 @@ test.each([
 })
 
 test('help of a command, and of one within it, is all that was asked', async () => {
-  for (const words of [['--help'], ['check', '-h'], ['help', 'check'], ['validator', 'status', '--help']])
+  for (const words of [
+    ['--help'],
+    ['check', '-h'],
+    ['help', 'check'],
+    ['help', '--json'],
+    ['validator', 'status', '--help'],
+  ])
     expect([words, (await touchstone(...words)).status]).toEqual([words, 0])
 })
 
@@ -243,9 +249,23 @@ describe('touchstone verify', () => {
       ['check'],
       ['check', certificate, '--trust', 'xyz'],
     ]) {
-      const { status, stderr } = await touchstone(...args)
-      expect({ args, status }).toEqual({ args, status: 2 })
-      expect(stderr).toMatch(/error:/)
+      await expectRefusal(touchstone(...args), 2, 'USAGE')
+    }
+  })
+
+  test('a usage error leads to the help of the very command, and a command that is not there is named', async () => {
+    for (const [line, why, next] of [
+      ['verify --preset huge', 'Use tiny, devnet or mainnet.', 'touchstone verify --help'],
+      ['wallet send --json', "missing required argument 'to'", 'touchstone wallet send --help'],
+      ['work run train --steps x', "'--steps <count>'", 'touchstone work run train --help'],
+      ['help nonsense', 'there is no command "nonsense"', 'touchstone --help'],
+      ['help nonsense --json', 'there is no command', 'touchstone --help'],
+      ['chain help nonsense', 'there is no command "nonsense"', 'touchstone chain --help'],
+    ] as const) {
+      const { status, stdout, stderr } = await touchstone(...line.split(' '))
+      const told = line.includes('--json') ? JSON.parse(stdout).error : { message: stderr, nextStep: stderr }
+      const [message, nextStep] = [expect.stringContaining(why), expect.stringContaining(`Run "${next}"`)]
+      expect({ line, status, told }).toMatchObject({ line, status: 2, told: { message, nextStep } })
     }
   })
 

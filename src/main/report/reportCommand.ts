@@ -8,7 +8,7 @@ export function addReportCommand(program: Command, context: CommandContext): voi
     .command('report')
     .description('check a certificate and write what was found as one page to send to anyone')
     .argument('<file>', 'a certificate, or a summary of one; - or a URL too')
-    .requiredOption('--html [file]', 'the page to write (default: beside the certificate)')
+    .requiredOption('--html [file]', 'the page to write (required); without a name, beside the certificate')
   addReaderOptions(command)
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', AFTER_HELP)

@@ -9,6 +9,7 @@ import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import { writeAside } from '../../drivers/system/writeAside.ts'
 import { EXIT } from '../exitCodes.ts'
 import { readOneOf, readWhole, refuseUnused } from '../parseOptions.ts'
+import { labelled } from '../render/labelled.ts'
 import { bar } from '../render/showSteps.ts'
 import { openTerminal, type Terminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
@@ -66,9 +67,11 @@ const USERS: Readonly<Record<string, readonly string[]>> = {
   out: besides('byzantine', 'adversaries'),
 }
 
+const NAME_WIDTH = Math.max(...Object.keys(SCENARIOS).map((name) => name.length)) + 4
+
 const AFTER_HELP = `
 ${Object.entries(SCENARIOS)
-  .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
+  .flatMap(([name, { about }]) => labelled(name, about, NAME_WIDTH, 80))
   .join('\n')}
 
 Ends with 0 if everything held, 1 if something did not.
