@@ -143,6 +143,21 @@ describe.each([
           expect([option, more, await endOf({ ...more, ...given })]).not.toEqual([option, more, 0])
     })
 
+    test('what is refused says why, with its code, and what to do now', async () => {
+      for (const [given, code] of [
+        [{ trust: [other] }, 'UNKNOWN_SIGNER'],
+        [{ box: ['c'] }, 'OTHER_BOX'],
+        [{ 'max-age': ['1s'] }, 'TOO_OLD'],
+      ] as const) {
+        const { exit, stdout } = await runCommand(['ledger', 'check', file], { trust: [validator], ...given }, home)
+        expect([code, exit, stdout]).toEqual([
+          code,
+          1,
+          expect.stringMatching(new RegExp(`^refused: .+ \\[${code}\\]\nnext: .+\\.\n`)),
+        ])
+      }
+    })
+
     test('attack 294: a node of ours is asked for a chain that its reader names, or not at all', async () => {
       expect(await endOf({ node: [ours] })).toBe(2)
       expect(await endOf({ chain: [chain] })).toBe(2)

@@ -6,7 +6,7 @@ import { cached } from '../shared/cached.ts'
 import { scoreNow } from '../shared/scoreNow.ts'
 import { takeTurns } from '../shared/takeTurns.ts'
 import type { ApiDeps } from './apiDeps.ts'
-import { found } from './problem.ts'
+import { found, problem } from './problem.ts'
 import { routes } from './routes.ts'
 
 /** Statistics read every box, and an embedded store does one thing at a time: a page that many watch asks for them rarely. */
@@ -99,7 +99,8 @@ function addLedgerRoutes(app: OpenAPIHono, { store, self, clock }: ApiDeps): voi
   const inTurn = takeTurns(() => clock.sleep(0, new AbortController().signal))
   app.openapi(routes.getScoreProof, async (c) => {
     const { round } = c.req.valid('query')
-    const kept = found(await store.keptRound(self, round ?? null), 'closed round')
+    const kept = await store.keptRound(self, round ?? null)
+    if (kept === null) throw notClosed(round)
     const proof = await inTurn(async () => proveScore(kept.record, c.req.valid('param').id))
     return c.json(found(proof, 'box in this round'), 200)
   })
@@ -108,6 +109,15 @@ function addLedgerRoutes(app: OpenAPIHono, { store, self, clock }: ApiDeps): voi
     return c.json({ record, state, said }, 200)
   })
 }
+
+/** Whoever asks for the proof of a score before its round is over is told when there is one. */
+const notClosed = (round: number | undefined) =>
+  problem(
+    404,
+    'NOT_FOUND',
+    round === undefined ? 'no round is over yet' : `round ${round} is not over yet, or is not kept`,
+    'Ask again when the round is over: /v1/rounds shows how far each is.',
+  )
 
 function withScoreNow<T extends BoxSummary>(box: T, now: Date, decay: ScoreConfig['decay']) {
   // How to log in to a box is nobody else's business.

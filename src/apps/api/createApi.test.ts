@@ -63,7 +63,10 @@ const get = async (path: string, more: Partial<ApiDeps> = {}) => {
 test('a closed round is shown as it was signed, and the proof of a score holds; others are not found', async () => {
   const entries = ['a', 'b', 'c'].map((box, i) => ({ box, score: i, certificate: null }))
   const record = sealRound({ round: 7, closedAtMs: 5, entries }, testSigner(5))
-  expect((await get('/v1/boxes/b/proof')).status).toBe(404)
+  expect(await get('/v1/boxes/b/proof')).toMatchObject({
+    status: 404,
+    body: { error: { code: 'NOT_FOUND', nextStep: expect.stringContaining('Ask again when the round is over') } },
+  })
   await store.keepRound(record)
   const { body: kept } = await get('/v1/rounds/7/record')
   expect(kept).toEqual({ record, state: 'waiting', said: null })

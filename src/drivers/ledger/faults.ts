@@ -12,19 +12,20 @@ export const fault = faultsOf({
     retry: true,
     message: 'the node at {url} does not answer as a node should: {why}',
     nextStep:
-      'Check its address (--rpc, or ledger in validator.yaml) and the node itself; a round is kept and tried again.',
+      'Check its address (--rpc, or ledger in validator.yaml) and the node itself; a validator keeps its round and tries again.',
   },
   LEDGER_REFUSED: {
     blame: 'network',
     retry: true,
     message: 'the node at {url} refuses: {why}',
-    nextStep: 'Read the reason; the round is kept and tried again.',
+    nextStep: 'Read the reason; a validator keeps its round and tries again.',
   },
   LEDGER_WRONG_CHAIN: {
     blame: 'user',
     retry: true,
     message: 'the node at {url} serves chain {got}, not {expected}',
-    nextStep: 'Correct the address or the chain under ledger in validator.yaml; the round is kept.',
+    nextStep:
+      'Correct the address or the chain (--rpc and --chain-id, or ledger in validator.yaml); a validator keeps its round.',
   },
   LEDGER_NO_CONTRACT: {
     blame: 'user',
@@ -42,13 +43,13 @@ export const fault = faultsOf({
     blame: 'network',
     retry: true,
     message: 'a unit of gas costs {gwei} gwei, and ledger.maxFeeGwei is {most}',
-    nextStep: 'Wait, or raise ledger.maxFeeGwei; the round is kept and tried again.',
+    nextStep: 'Wait, or raise ledger.maxFeeGwei (--max-fee); a validator keeps its round and tries again.',
   },
   LEDGER_NO_FUNDS: {
     blame: 'user',
     retry: true,
-    message: 'account {address} holds too little to publish a round',
-    nextStep: 'Send it funds; the round is kept and tried again.',
+    message: 'account {address} holds too little for the gas',
+    nextStep: 'Send it funds; a validator keeps its round and tries again.',
   },
   LEDGER_KEY_EXPOSED: {
     blame: 'user',

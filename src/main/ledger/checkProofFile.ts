@@ -41,21 +41,49 @@ export interface ProofReader extends Signers {
   readonly nowMs: number
 }
 
+const ASK_AGAIN = 'Ask the validator for it again; if it stays so, do not rely on it.'
+
+/** What each refusal means, and what to do now. */
 const PROBLEMS = {
-  NOT_A_PROOF: 'the file is neither the proof of a score nor a round',
-  ORDER: 'its entries are not in their order, or name a box twice',
-  ROOT: 'its entries do not lead to its root',
-  PLACE: 'its place or the length of its path does not fit the number of boxes',
-  PATH: 'the path does not lead from this score to the root',
-  SIGNATURE: 'the signature is not that of the validator',
-  UNKNOWN_SIGNER: 'its signature holds, but its validator is none of yours: name its key with --trust',
-  SIGNER_REVOKED: OF_CERTIFICATES.SIGNER_REVOKED.meaning,
-  FROM_THE_FUTURE: 'it says that it was closed at a time that is still to come',
-  TOO_OLD: 'its round was closed longer ago than you allow',
-  OTHER_BOX: 'it has no score of the box that you named',
-  OTHER_CERTIFICATE: 'the score was earned with another certificate',
-  NOT_PUBLISHED: 'the chain does not have it, not as final yet, or no longer: ours keeps the last round of a validator',
-} as const satisfies Readonly<Record<RoundProblem | string, string>>
+  NOT_A_PROOF: {
+    meaning: 'the file is neither the proof of a score nor a round',
+    nextStep: 'Name what a validator answers at /v1/boxes/ID/proof or /v1/rounds/NUMBER/record.',
+  },
+  ORDER: { meaning: 'its entries are not in their order, or name a box twice', nextStep: ASK_AGAIN },
+  ROOT: { meaning: 'its entries do not lead to its root', nextStep: ASK_AGAIN },
+  PLACE: { meaning: 'its place or the length of its path does not fit the number of boxes', nextStep: ASK_AGAIN },
+  PATH: { meaning: 'the path does not lead from this score to the root', nextStep: ASK_AGAIN },
+  SIGNATURE: { meaning: 'the signature is not that of the validator', nextStep: ASK_AGAIN },
+  UNKNOWN_SIGNER: {
+    meaning: 'its signature holds, but its validator is none of yours',
+    nextStep: 'Get the key from the validator itself, not from the file, and name it with --trust KEY.',
+  },
+  SIGNER_REVOKED: {
+    meaning: OF_CERTIFICATES.SIGNER_REVOKED.meaning,
+    nextStep: 'Ask for the score by a validator in good standing.',
+  },
+  FROM_THE_FUTURE: {
+    meaning: 'it says that it was closed at a time that is still to come',
+    nextStep: 'Set the clock of this machine; if it is right, do not rely on this validator.',
+  },
+  TOO_OLD: {
+    meaning: 'its round was closed longer ago than you allow',
+    nextStep: 'Ask the validator for the proof of a later round.',
+  },
+  OTHER_BOX: {
+    meaning: 'it has no score of the box that you named',
+    nextStep: 'Ask for the proof of that box, or name the one that you mean with --box.',
+  },
+  OTHER_CERTIFICATE: {
+    meaning: 'the score was earned with another certificate',
+    nextStep: 'Ask for the certificate whose SHA-256 the proof names.',
+  },
+  NOT_PUBLISHED: {
+    meaning: 'the chain does not have it, not as final yet, or no longer: ours keeps the last round of a validator',
+    nextStep:
+      'Check which chain and publisher you named, and ask again later; until then it is what its validator says.',
+  },
+} as const satisfies Readonly<Record<RoundProblem | string, { readonly meaning: string; readonly nextStep: string }>>
 
 type Problem = keyof typeof PROBLEMS
 
@@ -182,7 +210,7 @@ const refused = (problem: Problem): Checked => ({
   doubt: null,
   scores: [],
   onChain: false,
-  lines: [`refused: ${PROBLEMS[problem]} [${problem}]`],
+  lines: [`refused: ${PROBLEMS[problem].meaning} [${problem}]`, `next: ${PROBLEMS[problem].nextStep}`],
 })
 
 function told(read: Read, standing: Standing, { box, rpc, node }: ProofFlags, { successorOf }: ProofReader): Checked {
