@@ -312,6 +312,11 @@ export const fault = faultsOf({
     nextStep:
       'Ask for a certificate of this box, or have it verified yourself: "touchstone verify" and the same address.',
   },
+  PROOF_NOT_AS_CLAIMED: {
+    blame: 'prover',
+    message: 'the box that {file} is about is not what was claimed, so nothing was rented',
+    nextStep: 'Rent another box, or say with --claim what this one was found to be.',
+  },
   PROOF_OPEN: {
     blame: 'prover',
     message: 'what {file} shows is not established, so nothing was rented',

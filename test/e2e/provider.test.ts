@@ -102,7 +102,10 @@ describe('touchstone provider', { timeout: 60_000 }, () => {
     writeFileSync(requirements, JSON.stringify({ ramBytes: 1e15 }))
     const asked = ['--check', 'tiny', '--devices', 'cpu', '--claim', 'H100 SXM', '--requirements', requirements]
     const { error } = await firstWord(provider('sold', ...asked))
-    expect(error).toMatchObject({ code: 'MAY_NOT_JOIN', message: expect.stringContaining('claim: different') })
+    expect(error).toMatchObject({
+      code: 'MAY_NOT_JOIN',
+      message: expect.stringContaining('what --claim says was not shown: different'),
+    })
     expect(error?.message).toMatch(/RAM: has .*, needs 1.00 PB/)
   })
 
@@ -156,7 +159,8 @@ describe('touchstone provider', { timeout: 60_000 }, () => {
       ],
     })
     expect(await askFor('rent', word, other!)).toMatchObject(busy)
-    await beside('moving', 'revoke')
+    // Kept out before: nobody is told that this holder may ask again.
+    expect(await beside('moving', 'revoke')).toMatchObject({ revoked: { holder: buyerKey }, keptOut: true })
     expect(await askFor('rent', word, buyer!)).toMatchObject(refused)
     expect(await askFor('verify', word, buyer!)).toMatchObject(refused)
     expect(await askFor('rent', word, other!, true)).toMatchObject(granted)

@@ -276,7 +276,7 @@ else
         expect(await run([...asSold, ...more])).toMatchObject({
           status: 1,
           stdout: expect.stringContaining('NOT AS CLAIMED  sold 8 x H100 SXM'),
-          stderr: expect.stringContaining('[PROOF_REFUSED]'),
+          stderr: expect.stringContaining('[PROOF_NOT_AS_CLAIMED]'),
         })
       expect(leasedKeys()).toEqual([])
       const unheld = asSold.toSpliced(asSold.indexOf('--proof'), 2)

@@ -86,7 +86,7 @@ export function checkOptionsSuite(read: ReadableFiles, isWhole: boolean): void {
     const open: Given = { unproven: [] }
 
     test('every option judges the file, or says whom to rent from, for how long and how to tell', () => {
-      const others = ['hours', 'key', 'lease-networks', 'end', 'json', 'proof', 'unproven']
+      const others = ['hours', 'key', 'lease-networks', 'end', 'verbose', 'json', 'proof', 'unproven']
       expect([...optionsOf('rent')].sort()).toEqual([...judging, ...others].sort())
     })
 

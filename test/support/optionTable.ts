@@ -155,10 +155,10 @@ export const OPTION_TABLE: Readonly<Record<string, OptionRow>> = {
     },
     chooses:
       'listen dialOut sshHost sshPort hostKeyFile authorizedKeys confinement image gpuFlags check devices sshCheck',
-    shows: 'json',
+    shows: 'json verbose',
     modes: {
       'provider --allow anyone': 'gpuFlags',
-      'provider --allow anyone --check none': 'devices requirements claim gpuFlags',
+      'provider --allow anyone --check none': 'devices requirements claim gpuFlags verbose',
       [`provider --allow anyone --dial-out wss://hub.example.org/lease#${'ab'.repeat(32)}`]: 'listen gpuFlags',
       'provider --allow anyone --confinement shared': 'image gpuFlags',
       'provider --allow anyone --confinement account': 'image gpuFlags authorizedKeys',
@@ -194,11 +194,11 @@ export const OPTION_TABLE: Readonly<Record<string, OptionRow>> = {
       leaseNetworks: LEADS_ELSEWHERE,
     },
     chooses: 'hours key unproven end',
-    shows: 'json',
+    shows: 'json verbose',
     modes: {
-      [`rent ${LEASE} --hours 2`]: 'full claim unproven trust end',
+      [`rent ${LEASE} --hours 2`]: 'full claim unproven trust verbose end',
       [`rent ${LEASE} --hours 2 --proof certificate.json`]: 'end',
-      [`rent ${LEASE} --end`]: 'hours key proof full claim unproven trust leaseNetworks',
+      [`rent ${LEASE} --end`]: 'hours key proof full claim unproven trust leaseNetworks verbose',
     },
   },
   node: {

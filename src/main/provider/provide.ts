@@ -45,6 +45,7 @@ export interface ProviderFlags {
   readonly devices: string
   readonly requirements?: string
   readonly claim?: string
+  readonly verbose?: boolean
   readonly json?: boolean
 }
 

@@ -54,13 +54,15 @@ export function addProviderCommand(program: Command, context: CommandContext): v
     .option('--devices <list>', `what the check runs on: ${DEVICES_HELP}`, readDevices, 'auto')
     .option('--requirements <file>', 'what the network asks of a box at the least, as JSON')
     .option('--claim <text>', 'what this box is sold as, for example "8x H100 SXM": the check must show it')
-    .option('--no-ssh-check', 'do not log in to this box by way of trial before joining')
+    .option('--no-ssh-check', 'skip the trial login to this box before joining')
+    .option('--verbose', 'show everything about each card that is checked instead of one row')
     .option('--json', 'print events as JSON, one per line')
     .addHelpText('after', AFTER_HELP)
     .action((flags: ProviderFlags, command: Command) => {
       // Not a required option: the commands below do without.
       if (flags.allow === undefined) command.error("error: required option '--allow <keys>' not specified")
-      if (flags.check === 'none') refuseUnused(command, ['devices', 'requirements', 'claim'], 'with --check none')
+      if (flags.check === 'none')
+        refuseUnused(command, ['devices', 'requirements', 'claim', 'verbose'], 'with --check none')
       if (flags.dialOut !== undefined) refuseUnused(command, ['listen'], 'with --dial-out')
       if (['own account', 'shared account'].includes(flags.confinement))
         refuseUnused(command, ['image', 'gpuFlags'], 'for a lease that is in no container')

@@ -80,7 +80,11 @@ export function showProvider({ json }: Flags, context: CommandContext, signal: A
   return dialOwn(context, signal, async (line, { address, confinement, since, ...named }, deps) => {
     const { state } = await askLiveness(line, deps, signal)
     const lease = await heldLease(context.env)
-    const keys = keysNow(named, ownRules(context.env))
+    const rules = ownRules(context.env)
+    const keys = [...new Set([...named.allow, ...named.allowRent, ...rules.keys()])].map((key) => ({
+      key,
+      may: mayNow(key, named, rules),
+    }))
     const people = openTerminal(process.stdout, context.env)
     if (json) people.line(JSON.stringify({ state, key: line.key, address, confinement, since, lease, keys }))
     else
@@ -96,30 +100,29 @@ export function showProvider({ json }: Flags, context: CommandContext, signal: A
   })
 }
 
-/** Every key that somebody named, and `anyone`, with what it may have the box for now. */
-function keysNow({ allow, allowRent }: Pick<Note, 'allow' | 'allowRent'>, rules: KeyRules) {
+/** What a key, or `anyone`, may have the box for now. */
+function mayNow(key: string, { allow, allowRent }: Pick<Note, 'allow' | 'allowRent'>, rules: KeyRules) {
   const permissions = { verify: allow, rent: allowRent, said: rules.of }
-  return [...new Set([...allow, ...allowRent, ...rules.keys()])].map((key) => ({
-    key,
-    may: LEASE_PURPOSES.filter((purpose) => isPermitted(permissions, key, purpose)),
-  }))
+  return LEASE_PURPOSES.filter((purpose) => isPermitted(permissions, key, purpose))
 }
 
 /** `provider revoke`: ends the lease that is open, whoever holds it, and keeps its holder out where that is asked for. */
 export function revokeLease({ json, deny }: Flags, context: CommandContext, signal: AbortSignal): Promise<number> {
-  return dialOwn(context, signal, async (line, _, deps) => {
+  return dialOwn(context, signal, async (line, named, deps) => {
     const lease = await heldLease(context.env)
     if (lease === null) throw fault('NOTHING_LEASED')
     // First, so that there is no moment in which it could rent again.
-    if (deny) ownRules(context.env).set(lease.holder, [])
+    const rules = ownRules(context.env)
+    if (deny) rules.set(lease.holder, [])
     const answer = await giveBack(line, lease.id, deps)
     if (answer.kind !== 'released') throw fault('NOTHING_LEASED')
+    const isKeptOut = mayNow(lease.holder, named, rules).length === 0
     const people = openTerminal(process.stdout, context.env)
-    if (json) people.line(JSON.stringify({ revoked: lease, keptOut: deny === true }))
+    if (json) people.line(JSON.stringify({ revoked: lease, keptOut: isKeptOut }))
     else
       people.lines([
         `revoked ${lease.id}; its access is gone`,
-        deny
+        isKeptOut
           ? ruleLine(lease.holder, [])
           : `its holder may ask again; to keep it out: touchstone provider deny ${lease.holder}`,
       ])

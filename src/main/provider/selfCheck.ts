@@ -19,7 +19,7 @@ import type { ProviderFlags } from './provide.ts'
 /** Before joining: the run a validator would make, shown as a validator sees it, and what the network would still miss. */
 export async function selfCheck(
   preset: Preset,
-  flags: Pick<ProviderFlags, 'claim' | 'devices' | 'requirements'>,
+  flags: Pick<ProviderFlags, 'claim' | 'devices' | 'requirements' | 'verbose'>,
   { catalogue, env }: { readonly catalogue: Catalogue; readonly env: NodeJS.ProcessEnv },
   signal: AbortSignal,
 ): Promise<void> {
@@ -30,9 +30,8 @@ export async function selfCheck(
   const askedDevices = flags.devices === 'auto' ? null : flags.devices
   const deps = { signer: ownKey(env, 'validator'), catalogue, connect, askedDevices }
   const report = await runShown(options, deps, terminal, signal)
-  terminal.lines(
-    reportLines({ report, catalogue, file: null, failed: failedDevices(report).length, isVerbose: false }, terminal),
-  )
+  const how = { failed: failedDevices(report).length, isVerbose: flags.verbose === true }
+  terminal.lines(reportLines({ report, catalogue, file: null, ...how }, terminal))
   const reasons = whyNotJoin(report, requirements)
   if (reasons.length > 0) throw fault('MAY_NOT_JOIN', { reasons: reasons.join('; ') })
 }
@@ -54,5 +53,5 @@ function whyNotJoin({ judgement, inventory }: CheckedBox, requirements: Requirem
   const missing = checkRequirements(facts, requirements).map(({ sentence }) => sentence)
   const { claim } = judgement
   if (claim === null || claim.verdict === 'matches') return missing
-  return [...missing, `claim: ${claim.verdict} (${explainReasons(claim.reasons).join('; ')})`]
+  return [...missing, `what --claim says was not shown: ${claim.verdict} (${explainReasons(claim.reasons).join('; ')})`]
 }

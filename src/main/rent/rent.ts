@@ -5,6 +5,7 @@ import { toHex } from '../../core/bytes/hex.ts'
 import { jsonIn } from '../../core/bytes/jsonIn.ts'
 import type { CheckedEvidence } from '../../core/certificate/checkCertificate.ts'
 import { placeOf } from '../../core/certificate/statement.ts'
+import { type Verdict, verdictOfCheck } from '../../core/certificate/verdict.ts'
 import type { AccessDetails } from '../../core/lease/leaseMessages.ts'
 import { giveBack } from '../../drivers/remote/leased/connectLeased.ts'
 import { openSshKey } from '../../drivers/remote/leased/openSshKey.ts'
@@ -30,6 +31,7 @@ export interface RentFlags {
   readonly trust: readonly Uint8Array[]
   readonly leaseNetworks?: readonly string[]
   readonly end?: boolean
+  readonly verbose?: boolean
   readonly json?: boolean
 }
 
@@ -63,14 +65,15 @@ export async function rent(
 ): Promise<number> {
   const { proof, unproven = false, json = false } = flags
   checkLeaseAddress(address)
-  const { exit, isOfAnother } = proof === undefined ? UNSEEN : await checkProof(proof, address, flags, context, signal)
+  const { exit, verdict, isOfAnother } =
+    proof === undefined ? UNSEEN : await checkProof(proof, address, flags, context, signal)
   if (isOfAnother) {
     tellFault(fault('PROOF_OF_ANOTHER_BOX', { file: proof! }), json)
     return EXIT.rejected
   }
   const isOpen = exit === EXIT.notEstablished
   if (exit !== EXIT.genuine && !(isOpen && unproven)) {
-    tellFault(fault(isOpen ? 'PROOF_OPEN' : 'PROOF_REFUSED', { file: proof! }), json)
+    tellFault(fault(NOTHING_RENTED[verdict] ?? 'PROOF_REFUSED', { file: proof! }), json)
     return exit
   }
   const chosen = flags.key === undefined ? null : readLeaseKey(flags.key)
@@ -117,23 +120,37 @@ export async function rent(
 }
 
 /** Nothing was handed in, and nothing is held against the box. */
-const UNSEEN = { exit: EXIT.genuine, isOfAnother: false } as const
+const UNSEEN = { exit: EXIT.genuine, verdict: 'genuine', isOfAnother: false } as const
+
+const NOTHING_RENTED: Partial<Record<Verdict, 'PROOF_OPEN' | 'PROOF_NOT_AS_CLAIMED'>> = {
+  'not-established': 'PROOF_OPEN',
+  'not-as-claimed': 'PROOF_NOT_AS_CLAIMED',
+}
 
 /** The same check as "touchstone check", shown as it shows it, of a file about a box, and whether that is another one. */
 async function checkProof(
   file: string,
   address: string,
-  { trust, full, claim, json }: RentFlags,
+  { trust, full, claim, verbose, json }: RentFlags,
   { env }: CommandContext,
   signal: AbortSignal,
 ) {
   const { runCheck, showCheck } = await import('../check/checkFile.ts')
-  const asked = { ...(full !== undefined && { full }), ...(claim !== undefined && { claim }), ...(json && { json }) }
+  const asked = {
+    ...(full !== undefined && { full }),
+    ...(claim !== undefined && { claim }),
+    ...(json && { json }),
+    ...(verbose && { verbose }),
+  }
   const flags = { trust, signers: 1, boxesOnly: true, ...asked }
   const { shown } = await runCheck(file, flags, { env, own: ownKey(env, 'validator').publicKey }, signal)
   showCheck(shown, flags, env)
   if (!json) openTerminal(process.stdout, env).line('')
-  return { exit: exitOfCheck(shown.checked), isOfAnother: namesAnother(shown.checked, address) }
+  return {
+    exit: exitOfCheck(shown.checked),
+    verdict: verdictOfCheck(shown.checked),
+    isOfAnother: namesAnother(shown.checked, address),
+  }
 }
 
 /** Attack 190: where the signer says that it found the box at a provider, that is one key, wherever it stands. */

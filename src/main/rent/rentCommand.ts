@@ -27,18 +27,20 @@ export function addRentCommand(program: Command, context: CommandContext): void 
       readNetworks,
     )
     .option('--end', 'give the box back')
+    .option('--verbose', 'show everything about each card of the proof instead of one row')
     .option('--json', 'print JSON, one object a line')
     .addHelpText('after', AFTER_HELP)
     .action((address: string, flags: RentFlags, command: Command) => {
       if (!flags.end && flags.hours === undefined)
         command.error("error: say for how long with '--hours <count>', or '--end'")
       if (flags.end) refuseUnused(command, RENTING_OPTIONS, 'with --end')
-      if (flags.proof === undefined) refuseUnused(command, ['full', 'claim', 'unproven', 'trust'], 'without --proof')
+      if (flags.proof === undefined)
+        refuseUnused(command, ['full', 'claim', 'unproven', 'trust', 'verbose'], 'without --proof')
       return context.run((signal) => (flags.end ? endRent : rent)(address, flags, context, signal))
     })
 }
 
-const RENTING_OPTIONS = ['hours', 'key', 'proof', 'full', 'claim', 'unproven', 'trust', 'leaseNetworks']
+const RENTING_OPTIONS = ['hours', 'key', 'proof', 'full', 'claim', 'unproven', 'trust', 'leaseNetworks', 'verbose']
 
 const AFTER_HELP = `
 The provider must have let your key in ("touchstone provider allow KEY"); where

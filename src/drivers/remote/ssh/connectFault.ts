@@ -35,8 +35,10 @@ export function connectFault(
     const { fingerprint: got } = judgement
     if (judgement.kind === 'revoked') return fault('HOST_KEY_REVOKED', { address, got })
     if (judgement.kind !== 'changed') return fault('HOST_KEY_UNKNOWN', { address, got })
-    const where = options.hostKey === undefined ? options.ownKnownHostsFile : '--host-key'
-    const unless = where === '--host-key' ? '' : `remove the old entry from ${where} or `
+    const isPinned = options.hostKey !== undefined
+    // Named by whoever typed it, by a lease, or by a provider of its own box.
+    const where = isPinned ? 'as named' : options.ownKnownHostsFile
+    const unless = isPinned ? '' : `remove the old entry from ${where} or `
     return fault('HOST_KEY_CHANGED', { address, got, expected: judgement.expected.join(' or '), where, unless })
   }
   if (error.level === 'client-authentication' || error.level === 'agent') {
