@@ -48,9 +48,9 @@ describe('readValidatorConfig', () => {
 
   test.each([
     ['stor: x\n', 'line 1: stor: no such field'],
-    ['preset: tiny\n', ': store: Invalid input'],
+    ['preset: tiny\n', ': store is missing'],
     [`${STORE}rounds:\n  everyMinute: 5\n`, 'line 3: rounds.everyMinute: no such field'],
-    [`${STORE}work:\n  concurrency: many\n`, 'line 3: work.concurrency:'],
+    [`${STORE}work:\n  concurrency: many\n`, 'line 3: work.concurrency: must be a'],
     [`${STORE}preset: huge\n`, 'line 2: preset:'],
     ['store: mysql://x\n', 'line 1: store: must be embedded:FOLDER or postgres://…'],
     [

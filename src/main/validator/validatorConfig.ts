@@ -164,7 +164,7 @@ export function readValidatorConfig(path: string, catalogue: Catalogue | null = 
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false })
   const [broken] = document.errors
   if (broken) throw bad(path, lines.linePos(broken.pos[0]).line, printable(broken.message.split('\n')[0]!))
-  const parsed = schema.safeParse(readValue(document, path) ?? {})
+  const parsed = schema.safeParse(readValue(document, path) ?? {}, { error: inWords })
   if (!parsed.success) throw badField(path, parsed.error.issues, (at) => lineOf(document, lines, at))
   for (const [i, { claim, address }] of parsed.data.boxes.entries()) {
     ensureAddress(address, (problem) => bad(path, lineOf(document, lines, ['boxes', i, 'address']), problem))
@@ -184,6 +184,22 @@ function ensureAddress(address: string, told: (problem: string) => Error): void 
 
 type Field = readonly (string | number)[]
 
+const MISSING = 'is missing'
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a group of fields',
+}
+
+/** What zod says of types, in the words of people. */
+function inWords(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return MISSING
+  return issue.code === 'invalid_type' ? `must be ${TYPES[issue.expected] ?? issue.expected}` : undefined
+}
+
 function badField(path: string, issues: readonly z.core.$ZodIssue[], line: (at: Field) => number | null) {
   // A misspelt name says more than the missing field it stands for.
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
@@ -191,7 +207,8 @@ function badField(path: string, issues: readonly z.core.$ZodIssue[], line: (at: 
   // What YAML holds has no symbols.
   const at = [...(issue.path as (string | number)[]), ...(unknown ? [unknown] : [])]
   const problem = unknown ? 'no such field' : issue.message
-  return bad(path, line(at), `${printable(at.join('.')) || 'the file'}: ${problem}`)
+  const name = printable(at.join('.')) || 'the file'
+  return bad(path, line(at), problem === MISSING ? `${name} ${problem}` : `${name}: ${problem}`)
 }
 
 function readText(path: string): string {
