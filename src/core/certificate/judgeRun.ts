@@ -1,6 +1,6 @@
 import { buyerName } from '../identify/buyerName.ts'
 import { type Catalogue, catalogueHash } from '../identify/catalogue.ts'
-import { type ClaimAnswer, type ClaimReason, claimReason, explainClaim } from '../identify/claimReasons.ts'
+import { type ClaimAnswer, type ClaimReason, claimReason, explainToVersion1 } from '../identify/claimReasons.ts'
 import { type CardCount, countCards } from '../identify/countCards.ts'
 import { identifyByRates, isOwnMemory } from '../identify/identifyByRates.ts'
 import { type GpuIdentity, identifyGpu } from '../identify/identifyGpu.ts'
@@ -231,7 +231,7 @@ function judgeSold(
   const of = (verdict: ClaimAnswer, reasons: readonly ClaimReason[]) => ({
     text,
     verdict,
-    reasons: rules === 1 ? reasons.map(explainClaim) : reasons,
+    reasons: rules === 1 ? reasons.map(explainToVersion1) : reasons,
   })
   const alone = (...given: Parameters<typeof claimReason>) => of(claimReason(...given).verdict, [claimReason(...given)])
   const box = { device: null }

@@ -80,50 +80,61 @@ export function claimReason(code: ClaimCode, facts: Omit<ClaimReason, 'code' | '
   return { code, verdict: CLAIM_CODES[code], ...facts }
 }
 
+/** A finding in words. */
+export const explainClaim = (reason: ClaimReason): string => SENTENCES[reason.code](reason, withArticle)
+
 /**
- * A finding in words. Certificates of version 1 hold these sentences instead of the data, and a check compares them:
+ * The same as certificates of version 1 hold it instead of the data, with "a" before every card. A check compares them:
  * a sentence that such a certificate can hold stays as it is, letter for letter.
  */
-export const explainClaim = (reason: ClaimReason): string => SENTENCES[reason.code](reason)
+export const explainToVersion1 = (reason: ClaimReason): string => SENTENCES[reason.code](reason, (card) => `a ${card}`)
 
-const SENTENCES: Readonly<Record<ClaimCode, (reason: ClaimReason) => string>> = {
-  UNDERSIZED_RUN: ({ precision, got, model, expected, beside = 0 }) =>
-    `${precision} ran with m = n = ${got}; a ${model} runs ${expected}${beside > 0 ? ' here' : ''}`,
+type Card = ClaimReason['got']
+
+/** "an NVIDIA H200", "an RTX 4090", "a Tesla T4": capitals are read one by one, and some of them begin with a vowel. */
+export const withArticle = (card: Card | undefined): string =>
+  `${/^[AEFHILMNORSX][A-Z0-9]/.test(String(card)) ? 'an' : 'a'} ${card}`
+
+type Sentence = (reason: ClaimReason, a: (card: Card | undefined) => string) => string
+
+const SENTENCES: Readonly<Record<ClaimCode, Sentence>> = {
+  UNDERSIZED_RUN: ({ precision, got, model, expected, beside = 0 }, a) =>
+    `${precision} ran with m = n = ${got}; ${a(model)} runs ${expected}${beside > 0 ? ' here' : ''}`,
   OTHER_CARD: fitsOther,
   WEAKER_CARD: fitsOther,
   NO_KNOWN_CARD: fitsNone,
   SLOWER_THAN_KNOWN: fitsNone,
   NOT_A_GPU: () => 'a CPU was tested and no GPU',
-  TOO_SLOW: ({ model }) => `slower than a ${model} in every part`,
+  TOO_SLOW: ({ model }, a) => `slower than ${a(model)} in every part`,
   NOTHING_SHOWN: () => 'the device showed no work',
   FEWER_DEVICES: ({ got, expected, model }) => `${expected} devices were claimed (${model}), ${got} answered`,
   SLOWER_TOGETHER: () => 'with all devices at work it keeps too little of its speed',
-  ALL_PARTS_SLOWED: ({ model }) => `a ${model} with rates and memory speed lower alike`,
+  ALL_PARTS_SLOWED: ({ model }, a) => `${a(model)} with rates and memory speed lower alike`,
   SPEED_FADES: () => 'its speed fades while it works',
-  COMPUTE_CAPPED: ({ model }) =>
-    `a ${model} with full memory speed and lower rates: a power or clock limit, or a slower library`,
+  COMPUTE_CAPPED: ({ model }, a) =>
+    `${a(model)} with full memory speed and lower rates: a power or clock limit, or a slower library`,
   NOTHING_MEASURED: () => 'nothing was measured to compare with',
-  NOT_SHOWN: ({ precision, got, expected, model }) =>
-    `${precision} was not shown at the speed of a ${model}: ${tera(got)} T/s of at least ${tera(expected)}`,
-  NOT_KEPT_UP: ({ precision, model }) => `it was sustained in ${precision}, which a ${model} has no unit for`,
+  NOT_SHOWN: ({ precision, got, expected, model }, a) =>
+    `${precision} was not shown at the speed of ${a(model)}: ${tera(got)} T/s of at least ${tera(expected)}`,
+  NOT_KEPT_UP: ({ precision, model }, a) => `it was sustained in ${precision}, which ${a(model)} has no unit for`,
   MEMORY_NOT_RUN: () => 'the memory part was not run',
-  MEMORY_NOT_SHOWN: ({ got, expected, model }) =>
-    `the memory of a ${model} was not shown: ${giga(got)} GB held of at least ${giga(expected)}; free it and verify again`,
-  MEMORY_TOO_SLOW: ({ got, expected, model }) =>
-    `the memory was not read at the speed of a ${model}: ${giga(got)} GB/s of at least ${giga(expected)}`,
+  MEMORY_NOT_SHOWN: ({ got, expected, model }, a) =>
+    `the memory of ${a(model)} was not shown: ${giga(got)} GB held of at least ${giga(expected)}; free it and verify again`,
+  MEMORY_TOO_SLOW: ({ got, expected, model }, a) =>
+    `the memory was not read at the speed of ${a(model)}: ${giga(got)} GB/s of at least ${giga(expected)}`,
   MEMORY_IN_TURNS: () => 'the memories were not read together, so one card may have served several devices in turns',
-  MEMORY_MAY_BE_LENT: ({ got, expected }) =>
-    `a ${got} could have held as much with its host, so it need not be a ${expected}`,
+  MEMORY_MAY_BE_LENT: ({ got, expected }, a) =>
+    `${a(got)} could have held as much with its host, so it need not be ${a(expected)}`,
   BIND_NOT_RUN: () => 'the bind part was not run, so it may be several cards',
   BIND_TOO_SLOW: ({ got }) => `bound rounds at ${Number(got) / 10} % of the int8 rate, so it may be several cards`,
-  LIKELIER_CARD: ({ got, expected }) => `what it did is more like a ${got} than a ${expected}`,
+  LIKELIER_CARD: ({ got, expected }, a) => `what it did is more like ${a(got)} than ${a(expected)}`,
   INSECURE_PRESET: ({ got, expected }) => `the preset ${got} says nothing of a claim; use ${expected}`,
   UNREADABLE_CLAIM: ({ got }) => CLAIM_PROBLEMS[got as keyof typeof CLAIM_PROBLEMS] ?? 'it cannot be read',
-  FITS_CLAIM: ({ expected, restsOn = [] }) => `what it did fits a ${expected}; rests on ${restsOn.join(', ')}`,
+  FITS_CLAIM: ({ expected, restsOn = [] }, a) => `what it did fits ${a(expected)}; rests on ${restsOn.join(', ')}`,
 }
 
-function fitsOther({ got, expected }: ClaimReason): string {
-  return `what it did fits a ${got}, not a ${expected}`
+function fitsOther({ got, expected }: ClaimReason, a: Parameters<Sentence>[1]): string {
+  return `what it did fits ${a(got)}, not ${a(expected)}`
 }
 
 function fitsNone({ expected, ruledOut }: ClaimReason): string {

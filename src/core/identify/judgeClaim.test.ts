@@ -3,7 +3,14 @@ import { modelOf, shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import { proven } from '../params/provenance.ts'
 import type { Catalogue } from './catalogue.ts'
-import { CLAIM_CODES, type ClaimCode, claimReason, explainClaim } from './claimReasons.ts'
+import {
+  CLAIM_CODES,
+  type ClaimCode,
+  claimReason,
+  explainClaim,
+  explainToVersion1,
+  withArticle,
+} from './claimReasons.ts'
 import { copyBandwidth, expectedBandwidth, expectedRate } from './expected.ts'
 import { judgeClaim } from './judgeClaim.ts'
 import type { MeasuredGpu } from './measured.ts'
@@ -235,9 +242,12 @@ describe('judgeClaim', () => {
     const parsed = parseClaim('H100 SXM', catalogue)
     const claim = parsed.ok ? parsed.claim : null
     const old = judgeClaim({ claim: claim!, devices: [unbound], catalogue, rules: 1 })
-    expect(old.reasons.map(explainClaim)).toEqual([
-      'what it did fits a NVIDIA H100 SXM5 80GB; rests on int8, fp8, bf16, fp16, fp32, memory, bandwidth',
-    ])
+    const restsOn = 'rests on int8, fp8, bf16, fp16, fp32, memory, bandwidth'
+    expect(old.reasons.map(explainClaim)).toEqual([`what it did fits an NVIDIA H100 SXM5 80GB; ${restsOn}`])
+    // To the letter as its certificates hold it.
+    expect(old.reasons.map(explainToVersion1)).toEqual([`what it did fits a NVIDIA H100 SXM5 80GB; ${restsOn}`])
+    const cards = ['NVIDIA A10', 'H200 SXM', 'RTX 4090', 'L4', 'Tesla T4', 'GeForce GTX 1080', 'B200', 'TITAN V']
+    expect(cards.map((card) => withArticle(card).split(' ')[0])).toEqual(['an', 'an', 'an', 'an', 'a', 'a', 'a', 'a'])
     for (const code of Object.keys(CLAIM_CODES) as ClaimCode[]) {
       const facts = { device: 0, got: 1e12, expected: 2e12, model: 'CARD', precision: 'int8' } as const
       expect(explainClaim(claimReason(code, facts))).toMatch(/^[\x20-\x7e]{10,}$/)

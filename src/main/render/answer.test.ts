@@ -54,7 +54,7 @@ describe('the answer comes first and last', () => {
     expect(shown[0]).toBe('AS CLAIMED  8 x H200')
     expect(shown.slice(-3)).toContain('AS CLAIMED  8 x H200')
     expect(shown.filter((line) => /^ {2}[0-7] .* 56 %$/.test(line))).toHaveLength(8)
-    expect(shown.join('\n')).toContain('all 8 cards: what it did fits a H200')
+    expect(shown.join('\n')).toContain('all 8 cards: what it did fits an H200')
     expect(shown.join('\n')).toContain('Not excluded: ')
   })
 
@@ -174,7 +174,7 @@ describe('the answer comes first and last', () => {
     const judgement = judged(2, { text: 'H100 SXM x 2', verdict: 'different', reasons }, 'H100 PCIe')
     expect(headline(judgement)).toEqual([
       'NOT AS CLAIMED  sold 2 x H100 SXM, found 2 x H100 PCIe',
-      '  why  all 2 cards: what it did fits a H100 PCIe, not a NVIDIA H100 SXM5 80GB',
+      '  why  all 2 cards: what it did fits an H100 PCIe, not an NVIDIA H100 SXM5 80GB',
       '  now  Do not pay for it as 2 x H100 SXM: send c.json to the seller, who can',
       '       check it with your key.',
     ])

@@ -1,5 +1,6 @@
 import type { DeviceJudgement } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue, GpuModel } from '../../core/identify/catalogue.ts'
+import { withArticle } from '../../core/identify/claimReasons.ts'
 import { expectedBandwidth, expectedRate } from '../../core/identify/expected.ts'
 import { ONE_MEMORY_SHARE } from '../../core/params/constants.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
@@ -136,6 +137,6 @@ function expectedRows(
   return [
     row('least', ({ expected }) => expected?.(model)?.low ?? ''),
     row('most', ({ expected }) => expected?.(model)?.high ?? ''),
-    `  least, most: what a proof shows on a ${model.name}`,
+    `  least, most: what a proof shows on ${withArticle(model.name)}`,
   ]
 }
