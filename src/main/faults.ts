@@ -90,7 +90,7 @@ export const fault = faultsOf({
   INTERRUPTED: {
     blame: 'user',
     retry: true,
-    message: 'interrupted; nothing of it keeps running',
+    message: 'interrupted; nothing is left running',
     nextStep: 'Run it again.',
   },
   MAY_NOT_JOIN: {
@@ -195,13 +195,13 @@ export const fault = faultsOf({
     retry: true,
     message: '{address} was sold as {sold}, but no GPU could be opened there: {why}',
     nextStep:
-      'Nothing was tested. Mend what is named, or ask the seller to, and verify again. For a certificate of what is there, verify with --devices cpu.',
+      'Nothing was tested. Fix the cause, or ask the seller to, and verify again. For a certificate of what is there, verify with --devices cpu.',
   },
   NO_GPU_TO_BENCH: {
     blame: 'prover',
     retry: true,
     message: 'this machine should be {claimed}, but no GPU could be opened: {why}',
-    nextStep: 'Nothing was measured. Mend what is named; without --claim the CPU is measured.',
+    nextStep: 'Nothing was measured. Fix the cause; without --claim the CPU is measured.',
   },
   NOT_FOR_THIS_KIND: {
     blame: 'user',
@@ -247,7 +247,7 @@ export const fault = faultsOf({
   NOT_RENTED: {
     blame: 'user',
     message: 'this account rents nothing at {address}',
-    nextStep: 'Name the address it was rented at; TOUCHSTONE_HOME must be the same as then.',
+    nextStep: 'Use the address you rented it at, with the same TOUCHSTONE_HOME.',
   },
   NO_HOST_KEY: {
     blame: 'user',
@@ -298,7 +298,7 @@ export const fault = faultsOf({
   },
   PASSWORD_TOO_SHORT: {
     blame: 'user',
-    message: 'the password has less than {least} letters',
+    message: 'the password is shorter than {least} characters',
     nextStep: 'Choose a longer one: whoever copies the file can try millions of short ones.',
   },
   POLICY_IGNORES: {
@@ -366,7 +366,7 @@ export const fault = faultsOf({
   SSH_NOT_READY: {
     blame: 'user',
     retry: true,
-    message: 'this box would let nobody in: {why}',
+    message: 'nobody could log in to this box: {why}',
     nextStep: '{mend} --no-ssh-check skips this trial.',
   },
   STORE_AWAY: {

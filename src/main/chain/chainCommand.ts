@@ -16,7 +16,7 @@ Examples:
 export function addChainCommand(program: Command, context: CommandContext): void {
   const chain = program
     .command('chain')
-    .description('look around on our chain: its head, blocks, accounts and scores')
+    .description('explore our chain: its head, blocks, accounts and scores')
     .addHelpText('after', AFTER_HELP)
   const add = (usage: string, description: string, view: ChainView) =>
     chain

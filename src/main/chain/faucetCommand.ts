@@ -14,7 +14,7 @@ const readTokens = reader('Use an amount such as 12.5, with at most nine digits 
 export function addFaucetCommand(program: Command, context: CommandContext): void {
   program
     .command('faucet')
-    .description('tokens to try things with, on a devnet only')
+    .description('get test tokens, on a devnet only')
     .argument('[account]', 'a public key, or the name of a wallet', 'main')
     .addOption(new Option('--amount <tokens>', 'how many').argParser(readTokens).default(parseTokens('1000'), '1000'))
     .option(...NODE_OPTION)

@@ -20,7 +20,7 @@ Examples:
 export function addProjectCommand(program: Command, context: CommandContext): void {
   const project = program
     .command('project')
-    .description('works for everybody who drills: propose a project, vote for it, publish its works')
+    .description('work for everyone who drills: propose a project, vote for it, publish its works')
     .addHelpText('after', AFTER_HELP)
   const add = (usage: string, description: string, act: ProjectAct) =>
     project

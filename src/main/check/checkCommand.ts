@@ -35,7 +35,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
       // A signature says that all of it held: that takes every opening.
       new Option(
         '--countersign <file>',
-        'write the certificate with your signature added, if all of it holds',
+        'write the certificate with your signature added, if everything holds',
       ).conflicts('sample'),
     )
     .option('--sample <count>', 'check only this many openings, drawn at random', readWhole(1, 1_000_000))
@@ -68,7 +68,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
       ),
     )
     .option('--at <time>', 'when the evidence was made, as 2026-01-31T12:00:00Z (default: now)', readInstant)
-    .option('--verbose', 'show everything of every card, not one row each')
+    .option('--verbose', 'show everything about each card instead of one row')
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', AFTER_HELP)
     .action((file: string, flags: CheckFlags) => {
@@ -84,8 +84,8 @@ claimed), 1 (refused, or not as claimed), 2 (usage), 3 (fault) or 4 (not
 established: expired, judged otherwise by your catalogue or by the rules of
 today, or the claim is neither shown nor refuted).
 
-As claimed is what its signer was told that the box was sold as; without a claim
-any genuine box ends with 0, a CPU too. If you buy, say what with --claim.
+"As claimed" means as the signer was told the box was sold; without a claim any
+genuine box ends with 0, a CPU too. If you buy, say what with --claim.
 
 A summary by itself is its signer's word and ends with 4; with --full everything
 is checked. Countersign only what you watched yourself.

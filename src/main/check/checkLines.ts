@@ -45,7 +45,7 @@ export function checkLines(shown: ShownCheck, page: Page, written: readonly stri
   const others = checked.doubts.slice(answer.verdict === 'not-established' ? 1 : 0)
   const also = [
     ...others.map((doubt) => `${doubtText(doubt)}. ${DOUBTS[doubt.code].nextStep}`),
-    ...(shown.newlineAdded ? ['the file lacked its last line end; it was read as if it had it'] : []),
+    ...(shown.newlineAdded ? ['the final newline was missing; the file was read as if it were there'] : []),
   ]
   return [
     ...top,

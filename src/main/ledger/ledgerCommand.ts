@@ -31,7 +31,7 @@ const addUrl = repeated(readUrl)
 
 const AFTER_HELP = `
 A validator publishes the root of each round to the ledger that its settings
-name (docs/guides/operator.md). What a score was is then provable for ever.
+name (docs/guides/operator.md). What a score was is then provable forever.
 
 Examples:
   touchstone ledger deploy --rpc http://127.0.0.1:8545 --chain-id 31337 --key evm.key
@@ -41,7 +41,7 @@ Examples:
 export function addLedgerCommand(program: Command, context: CommandContext): void {
   const ledger = program
     .command('ledger')
-    .description('publish the rounds of a validator on another chain, and check a score that was')
+    .description('publish the rounds of a validator on another chain, and check a published score')
     .addHelpText('after', AFTER_HELP)
   ledger
     .command('deploy')

@@ -92,7 +92,7 @@ function keysOf(given: readonly string[], { file }: KeyFlags): readonly string[]
   const keys = [...new Set([...given, ...lines.filter((line) => line !== '')].map((key) => key.toLowerCase()))]
   const wrong = keys.find((key) => !IS_KEY.test(key))
   if (wrong !== undefined)
-    throw fault('USAGE', { why: `a key is 64 hex digits, which "${wrong.slice(0, 80)}" is not`, help: HELP })
+    throw fault('USAGE', { why: `"${wrong.slice(0, 80)}" is not a key: a key is 64 hex digits`, help: HELP })
   if (keys.length === 0) throw fault('USAGE', { why: 'name a key, or a file with one key a line (--file)', help: HELP })
   if (keys.length > MOST_KEYS) throw fault('USAGE', { why: `name at most ${MOST_KEYS} keys at a time`, help: HELP })
   return keys

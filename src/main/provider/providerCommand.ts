@@ -90,7 +90,7 @@ function addBeside(provider: Command, context: CommandContext): void {
       .option('--json', 'print JSON')
       .action((keys: readonly string[], flags: KeyFlags) => context.run(() => work(keys, flags, context)))
   beside('status', 'whether the provider of this account answers, who may have the box and who has it', showProvider)
-  ofKeys('allow', 'let keys in from now on, also while it runs; who has the box keeps it', allowKeys).option(
+  ofKeys('allow', 'let keys in, even while it runs; a current lease is not affected', allowKeys).option(
     '--to <purpose>',
     'verify or rent (default: both)',
     readPurpose,
@@ -113,8 +113,8 @@ Confinement of a lease: a container (docker or podman, with --image), an account
 made for it (needs root and useradd), or the account this runs in, shared and
 without any isolation from it; auto takes the first of these that this box has.
 docs/spec/leases.md says how access ends. Before it listens it logs in to itself
-and has its cards checked. Runs until Ctrl-C or "touchstone provider stop"; what
-is open then is closed.
+and has its cards checked. Runs until Ctrl-C or "touchstone provider stop",
+which end any open lease.
 docs/guides/seller.md is a guide.
 
 Example:

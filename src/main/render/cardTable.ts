@@ -23,7 +23,7 @@ const LEGEND = [
   { mark: LOW, text: '! below what a proof shows on such a card; by itself that is no fault' },
   {
     mark: HELD,
-    text: '~ held and read, but slower than such a card reads, by several devices in turns, or the card is not known',
+    text: '~ held, but read slowly, by several devices in turns, or on an unknown card',
   },
 ]
 

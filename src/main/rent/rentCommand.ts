@@ -15,7 +15,7 @@ export function addRentCommand(program: Command, context: CommandContext): void 
     .option('--proof <file>', 'certificate of the box, or summary with --full: rents only where its check ends with 0')
     .option('--claim <text>', 'what you rent, for example "8x H100 SXM": the proof must show that')
     .option('--full <file>', 'the certificate that the summary is of')
-    .option('--unproven', 'rent also where the check leaves it open (4): expired, no claim proven, a summary alone')
+    .option('--unproven', 'rent even if the check leaves it open (4): expired, no claim proven, a summary alone')
     .addOption(
       new Option('--trust <key>', 'public key of a validator you trust, hex; may be repeated')
         .argParser(addKey)

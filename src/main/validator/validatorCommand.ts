@@ -82,7 +82,7 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
     .action((flags: Flags) => context.run((signal) => stop(flags, context, signal)))
   validator
     .command('alive <address>')
-    .description('ask a provider for a sign of life')
+    .description('ask whether a provider is alive')
     .option('--json', 'print JSON')
     .action((address: string, flags: Flags) => context.run((signal) => alive(address, flags, context, signal)))
   addStatus(add)

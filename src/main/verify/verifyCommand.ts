@@ -38,7 +38,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--size <m>', 'largest m = n to ask for', readWhole(64, 32768))
     .option('--devices <list>', DEVICES_HELP, readDevices, 'auto')
     .option('--max-devices <count>', 'ask at most this many devices', readWhole(1, 32), 32)
-    .option('--claim <text>', 'what was sold, for example "8x H100 SXM"; ends with 0 only if it was shown')
+    .option('--claim <text>', 'what was sold, for example "8x H100 SXM"; ends with 0 only if this is shown')
     .option('--no-memory', 'leave the memory part out')
     .option('--no-bind', 'leave the bind part out')
     .option('--measure-host', 'measure processor, memory and disk of the box too')
@@ -48,7 +48,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--valid-for <duration>', 'how long the certificate is valid, for example 24h (default: 30d)', readValidity)
     .option('--summary <file>', 'write a summary of at most 4 KB too, for listings')
     .option('--limit <duration>', 'end after so long, whatever the box does (default: about 30m)', readDuration)
-    .option('--verbose', 'show everything of every card, not one row each')
+    .option('--verbose', 'show everything about each card instead of one row')
     .option('--json', 'print the report as JSON')
   addVendorOptions(addSshOptions(verifying)).addHelpText('after', AFTER_HELP)
   verifying.action((target: string | undefined, flags: VerifyFlags) => {
@@ -64,7 +64,7 @@ Options that ask for less than mainnet, or leave a part of it out, make the run
 "custom": insecure, no card is identified, and a claim stays unproven. Less than
 tiny or devnet is refused.
 
-Your own SSH settings hold: aliases, keys and jumps of ~/.ssh/config, your
+Your own SSH settings apply: aliases, keys and jumps of ~/.ssh/config, your
 agent, known hosts. On a terminal you are asked for a password or passphrase;
 otherwise they are TOUCHSTONE_SSH_PASSWORD and TOUCHSTONE_SSH_PASSPHRASE.
 

@@ -71,7 +71,7 @@ type ProductFlags = RunFlags | (Omit<RunFlags, 'method'> & { readonly method: 'z
 /** A language model that goes on from prompts. */
 function addInference(command: Command, context: CommandContext): void {
   command
-    .description('a language model goes on from prompts; its text is shown as it comes')
+    .description('a language model continues prompts; its text is shown as it comes')
     .requiredOption(
       '--model <folder>',
       'config.json, tokenizer.json and model.safetensors or shards: gpt2, llama, qwen2',
@@ -193,7 +193,7 @@ const addSimulation = (command: Command, context: CommandContext): Command =>
 
 const addRendering = (command: Command, context: CommandContext): Command =>
   command
-    .description('a picture of a scene, by paths of light')
+    .description('a picture of a scene, by path tracing')
     .argument('<scene>', 'a glTF file in one piece (.glb), without textures')
     .option('--width <pixels>', 'a multiple of 8', readWhole(8, 16_384), 640)
     .option('--height <pixels>', 'a multiple of 8', readWhole(8, 16_384), 360)

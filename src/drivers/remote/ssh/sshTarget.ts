@@ -78,16 +78,21 @@ function parsePasted(words: readonly string[], text: string): SshTarget {
     throw badAddress(text, 'a word of the command holds a blank, a quote or another sign that a shell reads')
   const { places, values, settings } = readWords(words, text)
   const [place = '', ...more] = places
-  if (more.length > 0) throw badAddress(text, 'a second host, or a command, stands behind the host')
+  if (more.length > 0) throw badAddress(text, 'there is a second host or a command after the host')
   const { host, user, port } = parsePlace(place, text)
   if (!place.startsWith('ssh://') && (port !== undefined || place.includes('[')))
     throw badAddress(text, 'in a command a port is written as -p 2222')
-  const once = (letter: string, beside?: string): string | undefined => {
+  const once = (what: string, letter: string, beside?: string): string | undefined => {
     const said = [...(values.get(letter) ?? []), ...(beside === undefined ? [] : [beside])]
-    if (said.length > 1) throw badAddress(text, `it has -${letter} more than once, or says it beside the host too`)
+    if (said.length > 1) throw badAddress(text, `${what} is given twice`)
     return said[0]
   }
-  const [login, digits, jump] = [once('l', user), once('p', port?.toString()), once('J'), once('F')]
+  const [login, digits, jump] = [
+    once('the user', 'l', user),
+    once('the port', 'p', port?.toString()),
+    once('the jump', 'J'),
+    once('the settings file', 'F'),
+  ]
   if (login !== undefined && !USER.test(login)) throw badAddress(text, 'the user name is missing or odd')
   return {
     ...{ host, words },
@@ -111,7 +116,7 @@ function readWords(words: readonly string[], text: string) {
       continue
     }
     const match = OPTION.exec(word)
-    if (match === null) throw badAddress(text, `${word} is not obeyed here: leave it out`)
+    if (match === null) throw badAddress(text, `${word} is not supported: leave it out`)
     const [, flags = '', letter, rest] = match
     settings.push(...(flags.match(/[46]/g) ?? []).map((family) => `-${family}`))
     if (letter === undefined) continue
@@ -119,7 +124,7 @@ function readWords(words: readonly string[], text: string) {
     if (value === undefined) throw badAddress(text, `${word} says nothing`)
     values.set(letter, [...(values.get(letter) ?? []), value])
     if (letter === 'o' && !SETTINGS.has(/^[a-z]+(?==.)/i.exec(value)?.[0].toLowerCase() ?? ''))
-      throw badAddress(text, `-o ${value} is not obeyed here: leave it out`)
+      throw badAddress(text, `-o ${value} is not supported: leave it out`)
     if (letter === 'F' || letter === 'o') settings.push(`-${letter}`, value)
   }
   return { places, values, settings }
