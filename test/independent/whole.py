@@ -55,8 +55,8 @@ def check_whole(challenge, devices):
     # Of several devices they are read together; before that was so, each by itself.
     kinds = ["memory" if len(devices) > 1 and part["kind"] == "memories" else part["kind"] for part in parts]
     need(len(devices) > 1 or "memories" not in kinds, "memories of one device")
-    linked = len(devices) > 1 and all(device["details"].get("peers") is not False for device in devices)
-    wanted += [("link", "int8", everyone)] if linked else []
+    readable = len(devices) > 1 and all(device["details"].get("peers") is not False for device in devices)
+    wanted += [("link", "int8", everyone)] if readable and "link" in kinds else []
     wanted += [("bind", "int8", everyone)]
     wanted += [("rounds", offered[0], 1 << index) for index in range(len(devices)) if offered and len(devices) > 1]
     need([(kind, part["precision"], part["mask"]) for kind, part in zip(kinds, parts)] == wanted, "the parts are not those it has")

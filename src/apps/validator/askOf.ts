@@ -5,7 +5,7 @@ import type { VerifyOptions } from './verifyBox.ts'
 
 type Changeable = Pick<
   VerifyOptions,
-  'precisions' | 'openings' | 'partSeconds' | 'maxDevices' | 'claim' | 'memory' | 'bind'
+  'precisions' | 'openings' | 'partSeconds' | 'maxDevices' | 'claim' | 'memory' | 'bind' | 'link'
 >
 
 /** What anybody may change of a preset; what is left out is as the preset has it. */
@@ -47,6 +47,7 @@ export function askOf(ask: Ask, program: string): VerifyOptions {
     maxSize: size ?? 32768,
     memory,
     bind,
+    ...(ask.link === undefined ? {} : { link: ask.link }),
     maxDevices,
     claim,
     program,

@@ -5,7 +5,7 @@ import type { Precision } from '../../core/params/precision.ts'
 import { PRESETS } from '../../core/params/presets.ts'
 import type { PlannedPart } from '../../core/proof/partKinds.ts'
 import type { PlanInputs, Timings } from '../../core/proof/planPart.ts'
-import { chooseSize, planRun, planSizing, planTiming } from '../../core/proof/planRun.ts'
+import { chooseSize, planRun, planSizing, planSteadySizing, planTiming } from '../../core/proof/planRun.ts'
 import { explainReason, type RejectReason } from '../../core/proof/reasons.ts'
 import { timingsOf } from '../../core/proof/timingsOf.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
@@ -103,7 +103,11 @@ export class BoxRun {
     if (gaveUp) throw proverFault(gaveUp)
     if (rejected) throw fault('CALIBRATION_FAILED', { reason: rejected.code, why: explainReason(rejected) })
     const timings = timingsOf(challenge, parts, inputs.roundTripSeconds)
-    if (asking.at === 'sizing') return timing({ ...asking, sizes: timings })
+    if (asking.at === 'sizing') {
+      const sized = { ...asking, sizes: new Map([...asking.sizes, ...timings]) }
+      const steadier = asking.sizes.size > 0 ? [] : planSteadySizing(inputs, asking.plan, timings)
+      return steadier.length > 0 ? { ...sized, plan: steadier } : timing(sized)
+    }
     return { ...asking, at: 'run', plan: planRun(inputs, sizeOf(asking), timings) }
   }
 

@@ -30,7 +30,8 @@ export type OfferedDevice = SizedDevice & { readonly precisions: readonly Precis
  * not. The plan itself is made again from what the devices offered, so that the two cannot drift apart.
  */
 export function wholeRunDiffers({ parts }: Challenge, devices: readonly OfferedDevice[]): string | null {
-  const inputs = wholeRun(devices)
+  // It may be left out: fleets ask for none (attack 499).
+  const inputs = { ...wholeRun(devices), link: parts.some(({ kind }) => kind === 'link') }
   if (inputs.precisions.length === 0) return 'no part in any precision'
   const sizing = planSizing(inputs)
   const keyOf = (precision: Precision) => partKey(sizing.find((part) => part.precision === precision)!)

@@ -9,6 +9,8 @@ export interface PlanInputs {
   readonly precisions: readonly Precision[]
   readonly memory: boolean
   readonly bind: boolean
+  /** Whether cards that can read one another are asked to: yes, unless said otherwise. It shows nothing that is paid. */
+  readonly link?: boolean
   readonly openings: number
   readonly partSeconds: number
   readonly sustainedSeconds: number
@@ -31,6 +33,9 @@ export const fits = (inputs: PlanInputs, precision: Precision, k: number): numbe
 
 /** Enough that one held-up root does not decide how long a part is. */
 export const TIMED_ROUNDS = 4
+
+/** From so many on a calibration goes by the gap in the middle. */
+export const STEADY_ROUNDS = 8
 
 /** Of each device in each part: a calibration of which half was not computed is caught in 255 of 256 cases by one part. */
 const CALIBRATION_OPENINGS = 8

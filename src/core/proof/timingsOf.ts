@@ -1,6 +1,6 @@
 import type { Challenge } from './challenge.ts'
 import { kindOf } from './partKinds.ts'
-import { TIMED_ROUNDS, type Timings } from './planPart.ts'
+import { STEADY_ROUNDS, TIMED_ROUNDS, type Timings } from './planPart.ts'
 import type { PartEvidence } from './verifyPart.ts'
 
 /** What a calibration run showed: seconds of one root in each part, fastest and slowest device. */
@@ -17,7 +17,8 @@ export function timingsOf(challenge: Challenge, parts: readonly PartEvidence[], 
         from.set(device, first + phase.roots(part, device))
         const own = arrivalsUs.slice(first, from.get(device)).map((arrival) => arrival - startUs)
         const least = isSeries && own.length >= TIMED_ROUNDS ? LEAST_SHARE_OF_SERIES : LEAST_SHARE_OF_MEAN
-        return secondsPerRoot(own, roundTripSeconds, least) / phase.timing(part, device).units
+        const gapOf = isSeries && own.length >= STEADY_ROUNDS ? medianGap : meanGap
+        return secondsPerRoot(own, gapOf(own), { roundTripSeconds, least }) / phase.timing(part, device).units
       })
       const { key } = phase.timing(part, devices[0]!.device)
       timings.set(key, { fastest: Math.min(...seconds), slowest: Math.max(...seconds) })
@@ -37,9 +38,23 @@ const LEAST_SHARE_OF_SERIES = 0.5
  * a part planned by it would be far too long for an honest box to finish; so never less than a share of the mean from
  * the start, with the way there and back taken off.
  */
-function secondsPerRoot(arrivalsUs: readonly number[], roundTripSeconds: number, least: number): number {
-  const lastUs = arrivalsUs.at(-1)!
-  const meanUs = (lastUs - 1e6 * roundTripSeconds) / arrivalsUs.length
-  const gapUs = arrivalsUs.length > 1 ? (lastUs - arrivalsUs[0]!) / (arrivalsUs.length - 1) : lastUs
+function secondsPerRoot(
+  arrivalsUs: readonly number[],
+  gapUs: number,
+  { roundTripSeconds, least }: { readonly roundTripSeconds: number; readonly least: number },
+): number {
+  const meanUs = (arrivalsUs.at(-1)! - 1e6 * roundTripSeconds) / arrivalsUs.length
   return Math.max(20, gapUs, least * meanUs) / 1e6
 }
+
+function meanGap(arrivalsUs: readonly number[]): number {
+  const lastUs = arrivalsUs.at(-1)!
+  return arrivalsUs.length > 1 ? (lastUs - arrivalsUs[0]!) / (arrivalsUs.length - 1) : lastUs
+}
+
+/** Of many: one root that has to be sent again on the way says nothing of the card (attack 498). */
+const medianGap = (arrivalsUs: readonly number[]): number =>
+  arrivalsUs
+    .slice(1)
+    .map((arrival, i) => arrival - arrivalsUs[i]!)
+    .sort((a, b) => a - b)[(arrivalsUs.length - 1) >> 1]!

@@ -25,7 +25,7 @@ export async function selfCheck(
 ): Promise<void> {
   const requirements = flags.requirements === undefined ? {} : readRequirements(flags.requirements)
   const terminal = openTerminal(process.stderr, env)
-  const options = askOf({ preset, claim: flags.claim ?? null }, programName)
+  const options = askOf({ preset, link: false, claim: flags.claim ?? null }, programName)
   const connect = async () => openThisMachine(env, proverArguments(flags.devices, true))
   const askedDevices = flags.devices === 'auto' ? null : flags.devices
   const deps = { signer: ownKey(env, 'validator'), catalogue, connect, askedDevices }

@@ -100,5 +100,5 @@ function askFor({ preset, precisions, ...config }: ValidatorConfig, { kind, box 
   // The small sizes of a light look say nothing of what was sold.
   if (kind === 'light') return askOf({ preset: PRESETS.tiny, precisions, memory: false, bind: false }, programName)
   const { memory, bind } = config
-  return askOf({ preset: PRESETS[preset], precisions, memory, bind, claim: box.claim }, programName)
+  return askOf({ preset: PRESETS[preset], precisions, memory, bind, link: false, claim: box.claim }, programName)
 }

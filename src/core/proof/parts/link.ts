@@ -1,6 +1,5 @@
 import { isWhole, type PartKind, type PartShape } from '../part.ts'
 import { LINK_SHARE, type PlanInputs } from '../planPart.ts'
-import type { SizedDevice } from '../sizeClass.ts'
 import { overFill, passes } from './fill.ts'
 
 /** The partners lie in the memory of the device before. */
@@ -36,13 +35,22 @@ export const link: PartKind<PartShape<'link', 'int8'>> = {
  * Whether a link part is asked. Cards that cannot read one another's memory, as most for games and many in virtual machines,
  * say so (attack 494); who says so gains nothing, since the rate is paid to nobody and shows no link.
  */
-export const areLinked = (devices: readonly SizedDevice[]): boolean =>
-  devices.length > 1 && devices.every(({ details }) => details?.peers !== false)
+export const isLinked = ({ devices, link = true }: PlanInputs): boolean =>
+  link && devices.length > 1 && devices.every(({ details }) => details?.peers !== false)
+
+/** The slowest way between two cards that is waited for, and for how long at most: one lane of an old bus (attack 499). */
+const SLOWEST_LINK_BYTES_PER_SEC = 0.5e9
+const LONGEST_LINK_SECONDS = 600
 
 /** The link part over a fill. */
-export const linkOver = (fill: PartShape<string, 'int8'>, { preset }: PlanInputs): PartShape<'link', 'int8'> => ({
-  ...fill,
-  kind: link.name,
-  kept: fill.kept.map(() => 0),
-  rounds: Math.max(preset.leastRounds, Math.ceil(fill.rounds / LINK_SHARE)),
-})
+export function linkOver(fill: PartShape<string, 'int8'>, { preset }: PlanInputs): PartShape<'link', 'int8'> {
+  const rounds = Math.max(preset.leastRounds, Math.ceil(fill.rounds / LINK_SHARE))
+  const bytes = 2 * Math.max(...fill.kept) * fill.m * fill.n * rounds
+  const seconds = Math.min(LONGEST_LINK_SECONDS, bytes / SLOWEST_LINK_BYTES_PER_SEC)
+  const limitMs = Math.max(fill.limitMs, Math.ceil(60_000 + 1000 * seconds))
+  return { ...fill, kind: link.name, kept: fill.kept.map(() => 0), rounds, limitMs }
+}
+
+/** Of a link that reads more often: as much more time, within what is waited for. */
+export const longerLimitMs = ({ limitMs, rounds }: Pick<PartShape, 'limitMs' | 'rounds'>, more: number): number =>
+  Math.max(limitMs, Math.min(1000 * (60 + LONGEST_LINK_SECONDS), Math.ceil((limitMs * more) / rounds)))

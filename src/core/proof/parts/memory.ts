@@ -2,7 +2,7 @@ import { isWhole, type PartKind, type PartShape, type Phase } from '../part.ts'
 import { calibrationPart, limitFor, type PlanInputs, plannedRounds, TIMED_ROUNDS, type Timings } from '../planPart.ts'
 import { classK, keptRounds, memorySize, type SizedDevice } from '../sizeClass.ts'
 import { overFill, passes } from './fill.ts'
-import { areLinked, linkOver } from './link.ts'
+import { isLinked, linkOver } from './link.ts'
 
 type MemoryPart = PartShape<'memory' | 'memories', 'int8'>
 
@@ -32,7 +32,7 @@ export const memory: PartKind<PartShape<'memory', 'int8'>> = {
     if (!inputs.memory) return []
     if (!timings) return [timed(inputs)]
     const part = lasting(inputs, timings)
-    return areLinked(inputs.devices) ? [part, linkOver(part, inputs)] : [part]
+    return isLinked(inputs) ? [part, linkOver(part, inputs)] : [part]
   },
 }
 
