@@ -1105,7 +1105,8 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const rejected = resultOf({ outcome: 'rejected', judgement: { claim: { text: 'L4', verdict: 'matches' } } })
       await store.finishJob(finishOf(await only(a), owner, { result: rejected, box: failedBox }))
       await store.addJob(job(a, { round: n }))
-      const result = resultOf({ runId: `dump${n}`, certificate: 'é'.repeat(1000), inventory })
+      const proverKey = n.toString(16).padStart(64, '0')
+      const result = resultOf({ runId: `dump${n}`, certificate: 'é'.repeat(1000), inventory, proverKey })
       await store.finishJob(finishOf(await only(a), owner, { result }))
       const number = 2_000_000 + n
       await store.openRound({ number, height: null, jobs: [job(a, { round: number }), job(b, { round: number })] })
@@ -1144,6 +1145,9 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
         expect(await other.box(a)).toEqual({ ...(await store.box(a)), ...unscored })
         expect(await other.history(a, all)).toEqual(await store.history(a, all))
         expect(await textOf(await other.certificate(`dump${n}`))).toBe('é'.repeat(1000))
+        // Attack 502: whose key it was is known, though its score has ended.
+        const { moves } = (await other.box(b))!
+        expect(await other.takeKey({ boxId: b, moves, key: proverKey, isSigned: true })).toBe(a)
         expect(await other.roundDue(3_600_000)).toBe(true)
         const taken = await other.takeJobs({ owner: 'another', holdMs: 60_000, limit: 100 })
         expect(taken.map(({ boxId }) => boxId)).toEqual(expect.arrayContaining([a, b]))

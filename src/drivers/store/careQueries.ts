@@ -1,6 +1,6 @@
 import type { Store } from '../../ports/store.ts'
 import { fault } from './faults.ts'
-import { CLAIMS_OF_OLD, PENDING_OF_OLD, SCORES_OF_OLD, TABLES, TABLES_WITH_NUMBERS } from './migrations.ts'
+import { CLAIMS_OF_OLD, KEYS_OF_OLD, PENDING_OF_OLD, SCORES_OF_OLD, TABLES, TABLES_WITH_NUMBERS } from './migrations.ts'
 import { type Database, json, type Queries, sql, words } from './sql.ts'
 
 const HEADER = 'touchstone-store-1'
@@ -75,7 +75,8 @@ async function load(db: Database, lines: AsyncIterable<string>): Promise<number>
       loaded++
     }
     await insertRows(inside, waiting)
-    for (const text of [...CLAIMS_OF_OLD, ...SCORES_OF_OLD, PENDING_OF_OLD]) await inside.query(words(text))
+    for (const text of [...CLAIMS_OF_OLD, ...SCORES_OF_OLD, PENDING_OF_OLD, KEYS_OF_OLD])
+      await inside.query(words(text))
     for (const table of TABLES_WITH_NUMBERS)
       await inside.query(sql`select setval(pg_get_serial_sequence(${table}::text, 'id'),
         coalesce((select max(id) from ${words(table)}), 0) + 1, false)`)

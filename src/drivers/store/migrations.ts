@@ -23,6 +23,18 @@ export const SCORES_OF_OLD: readonly string[] = [
     where scored_at is not null and score_rules is distinct from ${SCORE_RULES}`,
 ]
 
+/**
+ * Whose prover key is whose, from what was accepted last: scores that ended took that with them, and a key that nobody has
+ * belongs to whoever shows it first (attack 502). For a migration, and for an older backup; harmless twice.
+ */
+export const KEYS_OF_OLD = `update boxes set prover_key = k.prover_key from (
+    select distinct on (l.prover_key) l.box_id, l.prover_key from (
+      select distinct on (box_id) id, box_id, prover_key from results
+      where outcome = 'accepted' and prover_key is not null order by box_id, id desc) l
+    join boxes b on b.id = l.box_id where b.removed_at is null order by l.prover_key, l.id desc) k
+  where boxes.id = k.box_id and boxes.prover_key is null
+    and not exists (select from boxes o where o.prover_key = k.prover_key and o.removed_at is null)`
+
 /** Nor does what was earned by older rules count when its window is over. */
 export const PENDING_OF_OLD = `update boxes set pending = null
   where pending is not null and (pending ->> 'rules')::int4 is distinct from ${SCORE_RULES}`
@@ -223,7 +235,7 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     where k.id = boxes.id`,
   ],
   // What boxes on one card show in one precision is paid once (attack 491).
-  [...SCORES_OF_OLD, PENDING_OF_OLD],
+  [...SCORES_OF_OLD, PENDING_OF_OLD, KEYS_OF_OLD],
 ]
 
 /** Order of a dump: whatever is referred to comes first. */
