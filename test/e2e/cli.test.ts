@@ -220,6 +220,7 @@ describe('touchstone verify', () => {
 
   test.each([
     ['--max-devices', '4', '--max-devices asks 4 of the 8 devices that were claimed'],
+    ['--devices', 'cuda:0,cpu', '--devices asks 1 of the 8 devices that were claimed'],
     ['--devices', 'cuda:0,cuda:3', '--devices asks 2 of the 8 devices that were claimed'],
   ])('%s %s beside a claim of eight is refused: whoever is not asked is not missing', async (option, value, words) => {
     const asked = touchstone('verify', '--claim', '8x H100 SXM', option, value)

@@ -121,16 +121,6 @@ describe('LeaseService', () => {
     expect(await ask(service, request('e', { sshKey: 'none' }), bob)).toMatchObject({ code: 'BAD_KEY' })
   })
 
-  test('attack 501: a named key that was killed has its own lease to verify again, and keeps what it rents', async () => {
-    const { state, deps } = world()
-    const service = new LeaseService({ ...deps(), isNamed: (key) => key === toHex(bob.publicKey) })
-    await ask(service, request('a'), bob)
-    expect(await ask(service, request('b'), bob)).toMatchObject({ kind: 'granted' })
-    expect([...state.keys.keys()]).toEqual(['b'.repeat(32)])
-    expect(await ask(service, request('c', { purpose: 'rent' }), bob)).toMatchObject({ kind: 'granted' })
-    expect(await ask(service, request('d'), bob)).toMatchObject({ kind: 'busy' })
-  })
-
   test('attack 484: where the stranger will not go the box is busy, and the stranger stays in the book', async () => {
     const { state, deps } = world()
     const { access, ...rest } = deps()

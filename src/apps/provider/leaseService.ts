@@ -213,7 +213,7 @@ export class LeaseService {
     const key = this.#usableKey(message.sshKey)
     if (key === null)
       return refusal(id, 'BAD_KEY', 'the key must be one line of ssh-ed25519 or ssh-rsa (2048 bits or more)')
-    const named = this.#deps.isNamed(from) ? { over: this.#givesWayTo(from) } : null
+    const named = this.#deps.isNamed(from) ? { over: this.#strangerHolding() } : null
     if (named === null && this.#now() < this.#keptForNamedUntilMs) return this.#busy(id)
     const asked = { id, holder: from, purpose, sshKey: key.line, seconds, named }
     const event = { kind: 'request', ...asked, nowMs: this.#now() } as const
@@ -244,11 +244,9 @@ export class LeaseService {
   }
 
   /** Who may verify because anyone may: were it not for this, whoever likes could keep the validators out that pay (attack 484). */
-  #givesWayTo(key: string): string | null {
+  #strangerHolding(): string | null {
     const lease = holderOf(this.#book)
-    if (lease?.purpose !== 'verify') return null
-    // Its own too: a validator that was killed gave nothing back (attack 501).
-    return lease.holder === key || !this.#deps.isNamed(lease.holder) ? lease.id : null
+    return lease?.purpose === 'verify' && !this.#deps.isNamed(lease.holder) ? lease.id : null
   }
 
   /** A key may be well spelt and still be no point of its curve or no modulus: who cannot be told gets no access either. */

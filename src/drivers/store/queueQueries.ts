@@ -208,6 +208,7 @@ const settling = (round: number, window: number | null): Statement => sql`
       scored_at = clock_timestamp(), since = number, alone = false, last_accepted = (pending ->> 'result')::int8, pending = null
     from over where removed_at is null
       and (pending ->> 'round')::int8 = number and (pending ->> 'window')::int4 = window_no
+      and (pending ->> 'rules')::int4 = ${SCORE_RULES}::int4
     returning id, number, score, terms, last_accepted
   ), noted as (
     insert into scores (box_id, result_id, score, terms, score_rules)

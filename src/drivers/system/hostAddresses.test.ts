@@ -37,6 +37,12 @@ test('attacks 93 and 106: this machine is known by every spelling and by all of 
   for (const address of ['203.0.113.7', '10.99.98.97', '2001:db8::1']) expect(isNoBox(address)).toBe(false)
 })
 
+test('attack 501: an IPv6 address has one spelling, however it was written', async () => {
+  for (const spelled of ['2001:DB8:0:0:0:0:0:7', '2001:db8::0007', '2001:0db8::7%eth0'])
+    expect(plainAddress(spelled)).toBe('2001:db8::7')
+  expect(await addressesOf('2001:DB8:0:0:0:0:0:7')).toEqual(['2001:db8::7'])
+})
+
 test('a name that leads nowhere has no address, and a network is written with its length', async () => {
   expect(await addressesOf('x'.repeat(300))).toEqual([])
   expect(isIn(networkList(['10.0.0.0/8', '2001:db8::/32']), '10.1.2.3')).toBe(true)

@@ -10,9 +10,11 @@ import { noRoom } from './noRoom.ts'
 const LOOKUP_MS = 10_000
 const OTHER_FAMILY_MS = 2_000
 
-/** One spelling: an IPv4 address that came as IPv6 is written as IPv4, and a zone is left out. */
-export const plainAddress = (address: string): string =>
-  address.replace(/%.*$/, '').replace(/^::ffff:(?=[0-9.]+$)/i, '')
+/** One spelling: an IPv4 address that came as IPv6 is written as IPv4, an IPv6 one as short as it can be, without its zone. */
+export function plainAddress(address: string): string {
+  const plain = address.replace(/%.*$/, '').replace(/^::ffff:(?=[0-9.]+$)/i, '')
+  return isIP(plain) === 6 ? new URL(`http://[${plain}]`).hostname.slice(1, -1) : plain
+}
 
 /**
  * Every numeric address of a host, or none where its name does not resolve in time. The system's own look-up has two places

@@ -159,9 +159,10 @@ async function listen(
 ): Promise<void> {
   const { host } = flags.listen
   const { port, close } = await openDoor(service, flags.listen, signal)
-  const address = `lease://${flags.sshHost ?? host}:${port}#${service.key}`
+  const inAddress = (name: string) => (name.includes(':') ? `[${name}]` : name)
+  const address = `lease://${inAddress(flags.sshHost ?? host)}:${port}#${service.key}`
   const near = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  const url = `ws://${near.includes(':') ? `[${near}]` : near}:${port}`
+  const url = `ws://${inAddress(near)}:${port}`
   const since = system.clock.wallTime().toISOString()
   const takeBack = leaveNote(env, { url, address, confinement, since, allow: flags.allow, allowRent: flags.allowRent })
   say({ event: 'listening', port, buyers: flags.allowRent.length, key: service.key, confinement, address })

@@ -131,11 +131,11 @@ function refuseLong({ partSeconds, sustainedSeconds, precisions }: VerifyOptions
 
 /** Of cards that nobody asks, the box would be told that they are not there. */
 function refuseFewer({ count }: Claim, { devices, maxDevices = count }: VerifyFlags): void {
-  const named = namedDevices(devices)
-  const isPicked = named?.every(({ ordinals }) => ordinals !== undefined) === true
+  const cards = (namedDevices(devices) ?? []).filter(({ backEnd }) => backEnd.class === 'gpu')
+  const arePicked = cards.length > 0 && cards.every(({ ordinals }) => ordinals !== undefined)
   if (maxDevices < count) throw fault('FEWER_ASKED', { option: '--max-devices', asked: maxDevices, claimed: count })
-  if (isPicked && named.length < count)
-    throw fault('FEWER_ASKED', { option: '--devices', asked: named.length, claimed: count })
+  if (arePicked && cards.length < count)
+    throw fault('FEWER_ASKED', { option: '--devices', asked: cards.length, claimed: count })
 }
 
 /** What evidence of hardware vendors is to be judged by says nothing of a box that has none to show. */

@@ -94,9 +94,17 @@ class Libcuda {
   /** Whether a card may read the memory of all others: one for games, or in a virtual machine, often may not. */
   reachesAll(ordinal: number): boolean {
     return Array.from({ length: this.deviceCount() }, (_, other) => other).every(
-      (other) =>
-        other === ordinal || this.#int('cuDeviceCanAccessPeer', this.#device(ordinal), this.#device(other)) !== 0,
+      (other) => other === ordinal || this.#reaches(ordinal, other),
     )
+  }
+
+  /** One that cannot even be asked for is reached by none; it is its own fault, and not that of the card that asks. */
+  #reaches(ordinal: number, other: number): boolean {
+    try {
+      return this.#int('cuDeviceCanAccessPeer', this.#device(ordinal), this.#device(other)) !== 0
+    } catch {
+      return false
+    }
   }
 
   /** The same of the card that a context is on. */
