@@ -30,8 +30,7 @@ export type OfferedDevice = SizedDevice & { readonly precisions: readonly Precis
  * not. The plan itself is made again from what the devices offered, so that the two cannot drift apart.
  */
 export function wholeRunDiffers({ parts }: Challenge, devices: readonly OfferedDevice[]): string | null {
-  // It may be left out: fleets ask for none (attack 499).
-  const inputs = { ...wholeRun(devices), link: parts.some(({ kind }) => kind === 'link') }
+  const inputs = wholeRun(devices)
   if (inputs.precisions.length === 0) return 'no part in any precision'
   const sizing = planSizing(inputs)
   const keyOf = (precision: Precision) => partKey(sizing.find((part) => part.precision === precision)!)
@@ -40,7 +39,10 @@ export function wholeRunDiffers({ parts }: Challenge, devices: readonly OfferedD
   if (missing) return `no part in ${missing}`
   const badSize = inputs.precisions.find((precision) => !isClass(inputs, sizing, precision, ran(precision)!.m))
   if (badSize) return `m of ${badSize}`
-  const plan = planRun(inputs, (precision) => ran(precision)!.m, new Map())
+  const isThere = (planned: PlannedPart) => parts.some(({ kind }) => kind === planned.kind)
+  const plan = planRun(inputs, (precision) => ran(precision)!.m, new Map()).filter(
+    (planned) => !kindOf(planned).isOptional || isThere(planned),
+  )
   const wrong = plan.findIndex((planned, p) => !parts[p] || !isPlanned(parts[p], planned))
   if (wrong >= 0) return `part ${wrong}, ${partKey(plan[wrong]!)} of devices ${plan[wrong]!.mask.toString(2)}`
   if (parts.length > plan.length) return `part ${plan.length}, which mainnet has not`

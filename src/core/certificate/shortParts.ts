@@ -2,7 +2,6 @@ import type { Preset } from '../params/presets.ts'
 import { figuresOf } from '../proof/figures.ts'
 import { isWhole } from '../proof/part.ts'
 import { comparedWith, kindOf, type PlannedPart, partRole } from '../proof/partKinds.ts'
-import { longerLimitMs } from '../proof/parts/link.ts'
 import { boundedRounds } from '../proof/planPart.ts'
 import type { Run } from '../proof/verifyPart.ts'
 
@@ -62,7 +61,6 @@ export function lengthen(plan: readonly PlannedPart[], timed: ReturnType<typeof 
       .map(({ leastUs, elapsedUs }) => (LENGTHENED * leastUs) / elapsedUs)
     const rounds = boundedRounds(Math.ceil(part.rounds * Math.max(1, ...factors)), part.kept.length)
     // What is timed was over too soon, and what lies between two cards was not (attack 499).
-    const limitMs = part.kind === 'link' ? longerLimitMs(part, rounds) : part.limitMs
-    return { ...part, rounds, limitMs }
+    return { ...part, rounds, limitMs: kindOf(part).longerLimitMs?.(part, rounds) ?? part.limitMs }
   })
 }

@@ -13,6 +13,10 @@ const sameProduct = (a: PartShape, b: PartShape): boolean =>
 
 const overLink = { peerOf: deviceBefore, joint: false }
 
+/** The slowest way between two cards that is waited for, and for how long at most: one lane of an old bus (attack 499). */
+const SLOWEST_LINK_BYTES_PER_SEC = 0.5e9
+const LONGEST_LINK_SECONDS = 600
+
 /** §8: passes over a fill that read each device's partners from another, so that what joins them is timed. */
 export const link: PartKind<PartShape<'link', 'int8'>> = {
   // Only the tile that crosses the link counts.
@@ -27,6 +31,10 @@ export const link: PartKind<PartShape<'link', 'int8'>> = {
       : 'needs a memory part of all of several devices before it'
   },
   leastUs: () => 0,
+  isOptional: true,
+  // As much more time, within what is waited for.
+  longerLimitMs: ({ limitMs, rounds }, more) =>
+    Math.max(limitMs, Math.min(1000 * (60 + LONGEST_LINK_SECONDS), Math.ceil((limitMs * more) / rounds))),
   // Planned with the fill it reads.
   plan: () => [],
 }
@@ -38,10 +46,6 @@ export const link: PartKind<PartShape<'link', 'int8'>> = {
 export const isLinked = ({ devices, link = true }: PlanInputs): boolean =>
   link && devices.length > 1 && devices.every(({ details }) => details?.peers !== false)
 
-/** The slowest way between two cards that is waited for, and for how long at most: one lane of an old bus (attack 499). */
-const SLOWEST_LINK_BYTES_PER_SEC = 0.5e9
-const LONGEST_LINK_SECONDS = 600
-
 /** The link part over a fill. */
 export function linkOver(fill: PartShape<string, 'int8'>, { preset }: PlanInputs): PartShape<'link', 'int8'> {
   const rounds = Math.max(preset.leastRounds, Math.ceil(fill.rounds / LINK_SHARE))
@@ -50,7 +54,3 @@ export function linkOver(fill: PartShape<string, 'int8'>, { preset }: PlanInputs
   const limitMs = Math.max(fill.limitMs, Math.ceil(60_000 + 1000 * seconds))
   return { ...fill, kind: link.name, kept: fill.kept.map(() => 0), rounds, limitMs }
 }
-
-/** Of a link that reads more often: as much more time, within what is waited for. */
-export const longerLimitMs = ({ limitMs, rounds }: Pick<PartShape, 'limitMs' | 'rounds'>, more: number): number =>
-  Math.max(limitMs, Math.min(1000 * (60 + LONGEST_LINK_SECONDS), Math.ceil((limitMs * more) / rounds)))
