@@ -100,10 +100,12 @@ export async function verdictOn(box: HonestBox, catalogue: Catalogue) {
   const run = new BoxRun({ options, line, verify: async () => null, onStep: () => {} })
   const inventory = inventoryOf(box, catalogue)
   const greeting = { proverKey: hash, inventory, roundTripSeconds } as unknown as Greeting
+  let isAgain = false
   let state: RunState = run.plan(greeting)
   while (state.at !== 'over') {
     if (state.at === 'plan') throw new Error('an honest box loses no device')
     const { at, plan } = state
+    isAgain ||= at === 'again'
     const names = { version: 2 as const, runId: new Uint8Array(16), validatorKey: hash, proverKey: hash }
     const challenge: Challenge = {
       ...names,
@@ -131,5 +133,5 @@ export async function verdictOn(box: HonestBox, catalogue: Catalogue) {
     rejected: done.rejected,
     ...told,
   })
-  return { verdict: verdictOf(judgement), why: judgement.reason ?? judgement.claim?.reasons }
+  return { verdict: verdictOf(judgement), why: judgement.reason ?? judgement.claim?.reasons, isAgain }
 }

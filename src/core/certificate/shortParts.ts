@@ -59,8 +59,6 @@ export function lengthen(plan: readonly PlannedPart[], timed: ReturnType<typeof 
     const factors = timed
       .filter((entry) => entry.part === compared.part)
       .map(({ leastUs, elapsedUs }) => (LENGTHENED * leastUs) / elapsedUs)
-    const rounds = boundedRounds(Math.ceil(part.rounds * Math.max(1, ...factors)), part.kept.length)
-    // What is timed was over too soon, and what lies between two cards was not (attack 499).
-    return { ...part, rounds, limitMs: kindOf(part).longerLimitMs?.(part, rounds) ?? part.limitMs }
+    return { ...part, rounds: boundedRounds(Math.ceil(part.rounds * Math.max(1, ...factors)), part.kept.length) }
   })
 }

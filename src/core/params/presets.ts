@@ -28,7 +28,7 @@ const mainnet: Preset = {
   openings: 128,
   partSeconds: 3,
   sustainedSeconds: 20,
-  passSeconds: 2.5,
+  passSeconds: 3.2,
   fixedRounds: 0,
   fixedPasses: 0,
   leastRounds: 8,

@@ -82,8 +82,6 @@ export interface PartKind<S extends PartShape = PartShape> {
   label?(part: PartShape): string
   /** A whole run may do without it: nothing is paid for it, or inferred from it. */
   readonly isOptional?: boolean
-  /** The limit of a part of so many more rounds, where that is not what a quicker box was given. */
-  longerLimitMs?(part: PartShape, rounds: number): number
   /** Its parts of a run, by what a calibration showed; without that, its parts of the calibration. */
   plan(inputs: PlanInputs, size: (precision: Precision) => number, timings: Timings | null): (S | PlannedPart)[]
 }

@@ -3,7 +3,7 @@ import { bind } from './parts/bind.ts'
 import { link } from './parts/link.ts'
 import { memories, memory } from './parts/memory.ts'
 import { rounds } from './parts/rounds.ts'
-import { ALONE_SHARE, LINK_SHARE } from './planPart.ts'
+import { ALONE_SHARE } from './planPart.ts'
 
 /** Every kind of part there is; the place of a kind is its code in a challenge (§4.1). */
 export const PART_KINDS = [rounds, memory, bind, link, memories] as const
@@ -48,7 +48,5 @@ export const isPaid = (parts: readonly PartShape[], p: number): boolean =>
 
 /** The part that part p is compared with, which may be itself, and the share of its rounds that are enough for that. */
 export function comparedWith(parts: readonly PartShape[], p: number) {
-  if (!isWhole(parts[p]!)) return { part: 0, share: ALONE_SHARE }
-  const fill = kindOf(parts[p]!).fill(parts, p) ?? p
-  return { part: fill, share: fill === p ? 1 : LINK_SHARE }
+  return isWhole(parts[p]!) ? { part: p, share: 1 } : { part: 0, share: ALONE_SHARE }
 }

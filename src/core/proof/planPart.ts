@@ -74,9 +74,8 @@ export function lasting<S extends PartShape>(inputs: PlanInputs, part: S, second
   return { ...part, rounds, openings: inputs.openings, limitMs, openLimitMs: limitMs }
 }
 
-/** Parts of one device last a third, passes over the fill of another part a quarter of what they are compared with. */
+/** Parts of one device last a third of the part that they are compared with. */
 export const ALONE_SHARE = 3
-export const LINK_SHARE = 4
 
 /** Roots of one part over all devices. More would fill our memory, and the certificate, with what costs a liar nothing. */
 const MOST_ROOTS = 2 ** 15

@@ -1,15 +1,7 @@
 import type { Precision } from '../params/precision.ts'
 import { PART_KINDS, type PlannedPart } from './partKinds.ts'
 import { rounds } from './parts/rounds.ts'
-import {
-  ALONE_SHARE,
-  calibrationPart,
-  fits,
-  type PlanInputs,
-  partKey,
-  STEADY_ROUNDS,
-  type Timings,
-} from './planPart.ts'
+import { ALONE_SHARE, calibrationPart, fits, type PlanInputs, partKey, type Timings } from './planPart.ts'
 import { LONGEST_ROUND_SECONDS, SIZING_SIZE, SMALLEST_SIZE } from './sizeClass.ts'
 
 /** First calibration: small products, only to choose the size class. Its results are discarded. */
@@ -22,10 +14,10 @@ export function planSizing(inputs: PlanInputs): PlannedPart[] {
   })
 }
 
-/** A gap below this may be that of a root which was sent again on the way. */
-const UNSTEADY_SECONDS = 0.4
-const STEADY_SECONDS = 0.2
-const MOST_STEADY_ROUNDS = 48
+/** A gap below this may be that of a root which was sent again on the way, perhaps twice. */
+const UNSTEADY_SECONDS = 1
+/** So many that a line which is 0.2 s slower than it was when it was pinged is little of their mean. */
+const ASKED_AGAIN = 32
 
 /**
  * The parts of the first calibration again with more rounds, of which two roots made the class small, and a late one may
@@ -41,10 +33,7 @@ export function planSteadySizing(inputs: PlanInputs, sizing: readonly PlannedPar
   }
   // Whose class nobody judges need not be asked twice.
   if (!inputs.preset.secure || inputs.devices[0]!.class === 'cpu') return []
-  return sizing.filter(isUnsteady).map((part) => {
-    const wanted = Math.ceil(STEADY_SECONDS / timings.get(partKey(part))!.fastest)
-    return { ...part, rounds: Math.min(MOST_STEADY_ROUNDS, Math.max(STEADY_ROUNDS, wanted)) }
-  })
+  return sizing.filter(isUnsteady).map((part) => ({ ...part, rounds: ASKED_AGAIN }))
 }
 
 /**

@@ -66,7 +66,9 @@ async function load(db: Database, lines: AsyncIterable<string>): Promise<number>
     if ((await inside.query(sql`select id from boxes limit 1`)).length > 0) throw fault('STORE_NOT_EMPTY')
     let loaded = 0
     let waiting: { table: string; rows: unknown[] } = { table: '', rows: [] }
+    let hasKeys = false
     for await (const { table, row } of rowsOf(lines)) {
+      hasKeys ||= table === 'boxes' && Object.hasOwn(Object(row), 'prover_key')
       if (table !== waiting.table || waiting.rows.length === PIECE) {
         await insertRows(inside, waiting)
         waiting = { table, rows: [] }
@@ -75,8 +77,8 @@ async function load(db: Database, lines: AsyncIterable<string>): Promise<number>
       loaded++
     }
     await insertRows(inside, waiting)
-    for (const text of [...CLAIMS_OF_OLD, ...SCORES_OF_OLD, PENDING_OF_OLD, KEYS_OF_OLD])
-      await inside.query(words(text))
+    const keys = hasKeys ? [] : [KEYS_OF_OLD]
+    for (const text of [...CLAIMS_OF_OLD, ...SCORES_OF_OLD, PENDING_OF_OLD, ...keys]) await inside.query(words(text))
     for (const table of TABLES_WITH_NUMBERS)
       await inside.query(sql`select setval(pg_get_serial_sequence(${table}::text, 'id'),
         coalesce((select max(id) from ${words(table)}), 0) + 1, false)`)

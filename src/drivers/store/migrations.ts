@@ -25,13 +25,15 @@ export const SCORES_OF_OLD: readonly string[] = [
 
 /**
  * Whose prover key is whose, from what was accepted last: scores that ended took that with them, and a key that nobody has
- * belongs to whoever shows it first (attack 502). For a migration, and for an older backup; harmless twice.
+ * belongs to whoever shows it first (attack 502). Of several that had shown one key it is that of the oldest; a box that has
+ * moved has left its key behind. For a migration, and for a backup from before keys had a column.
  */
 export const KEYS_OF_OLD = `update boxes set prover_key = k.prover_key from (
     select distinct on (l.prover_key) l.box_id, l.prover_key from (
-      select distinct on (box_id) id, box_id, prover_key from results
+      select distinct on (box_id) box_id, prover_key from results
       where outcome = 'accepted' and prover_key is not null order by box_id, id desc) l
-    join boxes b on b.id = l.box_id where b.removed_at is null order by l.prover_key, l.id desc) k
+    join boxes b on b.id = l.box_id where b.removed_at is null and coalesce(b.moves, 0) = 0
+    order by l.prover_key, b.added_at, b.id) k
   where boxes.id = k.box_id and boxes.prover_key is null
     and not exists (select from boxes o where o.prover_key = k.prover_key and o.removed_at is null)`
 

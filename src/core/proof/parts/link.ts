@@ -1,5 +1,5 @@
 import { isWhole, type PartKind, type PartShape } from '../part.ts'
-import { LINK_SHARE, type PlanInputs } from '../planPart.ts'
+import type { PlanInputs } from '../planPart.ts'
 import { overFill, passes } from './fill.ts'
 
 /** The partners lie in the memory of the device before. */
@@ -32,9 +32,6 @@ export const link: PartKind<PartShape<'link', 'int8'>> = {
   },
   leastUs: () => 0,
   isOptional: true,
-  // As much more time, within what is waited for.
-  longerLimitMs: ({ limitMs, rounds }, more) =>
-    Math.max(limitMs, Math.min(1000 * (60 + LONGEST_LINK_SECONDS), Math.ceil((limitMs * more) / rounds))),
   // Planned with the fill it reads.
   plan: () => [],
 }
@@ -46,9 +43,9 @@ export const link: PartKind<PartShape<'link', 'int8'>> = {
 export const isLinked = ({ devices, link = true }: PlanInputs): boolean =>
   link && devices.length > 1 && devices.every(({ details }) => details?.peers !== false)
 
-/** The link part over a fill. */
+/** The link part over a fill: few passes, since what joins cards may be slow, and its figure is no more than shown. */
 export function linkOver(fill: PartShape<string, 'int8'>, { preset }: PlanInputs): PartShape<'link', 'int8'> {
-  const rounds = Math.max(preset.leastRounds, Math.ceil(fill.rounds / LINK_SHARE))
+  const rounds = preset.leastRounds
   const bytes = 2 * Math.max(...fill.kept) * fill.m * fill.n * rounds
   const seconds = Math.min(LONGEST_LINK_SECONDS, bytes / SLOWEST_LINK_BYTES_PER_SEC)
   const limitMs = Math.max(fill.limitMs, Math.ceil(60_000 + 1000 * seconds))
