@@ -49,6 +49,6 @@ export function slotsOf(parts: readonly PartShape[], p: number): readonly number
 export function slotLimitMs(slot: number): number {
   if (slot < PRECISION_NAMES.length) return 15_000
   if (TOGETHER[slot] === 'memory') return 100_000
-  if (TOGETHER[slot] === 'memory passes') return 10_000
+  if (TOGETHER[slot] === 'memory passes') return 20_000
   return slot < TOGETHER.length ? 40_000 : 5_000
 }

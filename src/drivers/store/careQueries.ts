@@ -78,7 +78,7 @@ async function load(db: Database, lines: AsyncIterable<string>): Promise<number>
     }
     await insertRows(inside, waiting)
     const keys = hasKeys ? [] : [KEYS_OF_OLD]
-    for (const text of [...CLAIMS_OF_OLD, ...SCORES_OF_OLD, PENDING_OF_OLD, ...keys]) await inside.query(words(text))
+    for (const text of [...keys, ...CLAIMS_OF_OLD, ...SCORES_OF_OLD, PENDING_OF_OLD]) await inside.query(words(text))
     for (const table of TABLES_WITH_NUMBERS)
       await inside.query(sql`select setval(pg_get_serial_sequence(${table}::text, 'id'),
         coalesce((select max(id) from ${words(table)}), 0) + 1, false)`)

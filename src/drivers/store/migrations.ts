@@ -25,15 +25,18 @@ export const SCORES_OF_OLD: readonly string[] = [
 
 /**
  * Whose prover key is whose, from what was accepted last: scores that ended took that with them, and a key that nobody has
- * belongs to whoever shows it first (attack 502). Of several that had shown one key it is that of the oldest; a box that has
- * moved has left its key behind. For a migration, and for a backup from before keys had a column.
+ * belongs to whoever shows it first (attack 502). Of several it is that of the one that showed it first; a box that has moved
+ * since has left its key behind. Before scores end, which tell that. For a migration, and for a backup without keys.
  */
 export const KEYS_OF_OLD = `update boxes set prover_key = k.prover_key from (
     select distinct on (l.prover_key) l.box_id, l.prover_key from (
       select distinct on (box_id) box_id, prover_key from results
       where outcome = 'accepted' and prover_key is not null order by box_id, id desc) l
-    join boxes b on b.id = l.box_id where b.removed_at is null and coalesce(b.moves, 0) = 0
-    order by l.prover_key, b.added_at, b.id) k
+    join boxes b on b.id = l.box_id where b.removed_at is null and b.prover_key is null
+      and (coalesce(b.moves, 0) = 0
+        or exists (select from results a where a.id = b.last_accepted and a.prover_key = l.prover_key))
+    order by l.prover_key, (select min(r.id) from results r where r.box_id = l.box_id and r.prover_key = l.prover_key
+      and r.outcome = 'accepted'), b.id) k
   where boxes.id = k.box_id and boxes.prover_key is null
     and not exists (select from boxes o where o.prover_key = k.prover_key and o.removed_at is null)`
 
@@ -237,7 +240,7 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     where k.id = boxes.id`,
   ],
   // What boxes on one card show in one precision is paid once (attack 491).
-  [...SCORES_OF_OLD, PENDING_OF_OLD, KEYS_OF_OLD],
+  [KEYS_OF_OLD, ...SCORES_OF_OLD, PENDING_OF_OLD],
 ]
 
 /** Order of a dump: whatever is referred to comes first. */
