@@ -67,7 +67,10 @@ function whole(inputs: PlanInputs): MemoryPart {
 
 function timed(inputs: PlanInputs): MemoryPart {
   const part = whole(inputs)
-  const kept = inputs.devices.map((device, d) => Math.min(part.kept[d]!, timedFill(device, part, d)))
+  // The same share of each: they read together, and wait for who takes longest over all that it holds (attack 503).
+  const shares = inputs.devices.map((device, d) => Math.min(1, timedFill(device, part, d) / part.kept[d]!))
+  const share = Math.max(...shares)
+  const kept = part.kept.map((rounds) => Math.ceil(share * rounds))
   return { ...part, kept, rounds: timedPasses(inputs) }
 }
 
