@@ -51,7 +51,7 @@ const LENGTHENED = 3
 
 /**
  * The plan with more rounds in every timed part, aiming well past the least: the parts that were long enough may not be
- * again. A part that another is compared with, alone or over the link, grows with that one.
+ * again. Parts of one device grow with the part that they are compared with.
  */
 export function lengthen(plan: readonly PlannedPart[], timed: ReturnType<typeof timedParts>): PlannedPart[] {
   return plan.map((part, p) => {
