@@ -1,8 +1,11 @@
+import { once } from 'node:events'
+import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { testSigner } from '../../../../test/support/testSigner.ts'
 import { toHex } from '../../../core/bytes/hex.ts'
 import { encodeAnswer, MAX_CLOCK_SKEW_MS } from '../../../core/lease/leaseMessages.ts'
+import { dialWs, TUNNEL } from '../../system/wsChannel.ts'
 import { type LeaseHub, openLeaseHub } from './leaseHub.ts'
 
 const self = toHex(testSigner(1).publicKey)
@@ -67,7 +70,7 @@ async function tunnelInUse() {
       came.bytes += piece.length
       came.pieces++
     })
-  return { socket, came }
+  return { socket, came, stream }
 }
 
 test.each([
@@ -87,4 +90,32 @@ test('attack 437: a tunnel carries SSH in small packets, 50,000 roots in one bre
   for (let i = 0; i < 200; i++) socket.send(Buffer.alloc(32 * 1024))
   await expect.poll(() => came.bytes, { timeout: 20_000 }).toBe(50_000 * 84 + 200 * 32 * 1024)
   expect(socket.readyState).toBe(WebSocket.OPEN)
+})
+
+test('attack 505: what is written into a tunnel in one turn goes together: a packet that comes in three pieces is not torn', async () => {
+  const socket = await dialWs(`ws://127.0.0.1:${hub.port}/tunnel`, TUNNEL, never)
+  sockets.push(socket)
+  socket.send(Buffer.alloc(32, 7))
+  const came: Buffer[] = []
+  socket.on('message', (message: Buffer) => came.push(message))
+  const stream = await hub.tunnel('07'.repeat(32), never)
+  // The length, what is sealed, and its tag, as the SSH library writes them without its native part.
+  for (let i = 0; i < 3000; i++) {
+    for (const bytes of [4, 60, 16]) stream.write(Buffer.alloc(bytes, i))
+    await turn()
+  }
+  for (let i = 0; i < 100; i++) stream.write(Buffer.alloc(32 * 1024))
+  const all = 3000 * 80 + 100 * 32 * 1024
+  await expect.poll(() => came.reduce((sum, { length }) => sum + length, 0)).toBe(all)
+  expect(Math.min(...came.map(({ length }) => length))).toBeGreaterThanOrEqual(80)
+  expect(Math.max(...came.map(({ length }) => length))).toBeLessThanOrEqual(TUNNEL.maxPayload)
+  const packets = Array.from({ length: 3000 }, (_, i) => Buffer.alloc(80, i))
+  expect(Buffer.compare(Buffer.concat(came), Buffer.concat(packets, all))).toBe(0)
+  expect(socket.readyState).toBe(WebSocket.OPEN)
+})
+
+test('attack 504: a tunnel whose other end hangs up closes at once, also for who has not written', async () => {
+  const { socket, stream } = await tunnelInUse()
+  socket.terminate()
+  await once(stream, 'close', { signal: AbortSignal.timeout(2000) })
 })

@@ -7,6 +7,7 @@ import type { DoorRules } from '../../system/keepDoor.ts'
 import { stampedBy } from '../../system/stampedSocket.ts'
 import { listenBehindStamps, listenWs, TUNNEL_PATH, wsCameUs, wsChannel } from '../../system/wsChannel.ts'
 import type { ProviderLine } from './askProvider.ts'
+import { joinWrites } from './joinWrites.ts'
 
 /** Where providers behind NAT dial in: one channel each for messages, and a connection per tunnel. */
 export type LeaseHub = Awaited<ReturnType<typeof openLeaseHub>>
@@ -76,8 +77,10 @@ export async function openLeaseHub(where: { readonly host: string; readonly port
     tunnel: async (token: string, signal: AbortSignal): Promise<Duplex> => {
       const { socket, seat } = await tunnels.take(token, signal)
       seat.known(token)
-      const stream = stampedBy(createWebSocketStream(socket), wsCameUs(socket))
+      const stream = stampedBy(joinWrites(createWebSocketStream(socket)), wsCameUs(socket))
       stream.on('error', () => socket.terminate())
+      // Half of it would stay open by itself, and whoever speaks through it would not learn that the box hung up.
+      stream.once('end', () => stream.destroy())
       return stream
     },
     close: () => listener.close(),
