@@ -116,6 +116,13 @@ describe('attacks 465 and 466: a file of several devices whose memories were rea
   })
 })
 
+test('attack 507: what a validator said of memory by the claim, or by the fastest card, is still its word', async () => {
+  const sold = { id: 'h100-sxm', claim: null, asBefore: 506 } as const
+  expect(made(sold)).not.toBe(made({ ...sold, asBefore: undefined }))
+  for (const claim of [null, 'H100', 'H100 SXM', 'T4'])
+    expect(await end(made({ ...sold, claim }), { claim: 'H100 SXM' })).toBe('0')
+})
+
 describe('attacks 487 and 488: what both judgements, or the reader, say no to', () => {
   const fewRounds: Synthetic['replan'] = (plan) =>
     plan.map((part) => (part.kind === 'link' ? { ...part, rounds: 7 } : part))

@@ -3,7 +3,7 @@ import json
 import sys
 
 from claims import Device, judge_claim
-from identity import Catalogue, Measured, candidates_by, catalogue_hash, floor_bytes, is_own, memory_card, supplied, supplied_by_fewer, suppliers
+from identity import Catalogue, Measured, candidates_by, catalogue_hash, floor_bytes, is_own, memory_card, memory_card_before, supplied, supplied_by_fewer, suppliers
 
 
 def floors_of(case, shown, candidates, older, catalogue):
@@ -24,7 +24,8 @@ def answer(case, catalogue):
     verdict, reasons = judge_claim(case["count"], claimed, devices)
     first = devices[0].full
     candidates = candidates_by(first.rates, catalogue)
-    card, older = [memory_card(candidates, first.held or 0, claimed, version) for version in (2, 1)]
+    card = memory_card(candidates, first.held or 0, devices[0].stated)
+    older = memory_card_before(candidates, first.held or 0, claimed)
     floors = floors_of(case, first, candidates, older, catalogue)
     return {"identities": [device.stated.stated(catalogue) for device in devices], "verdict": verdict, "reasons": reasons,
             "memoryCard": card.id if card else None,

@@ -261,11 +261,20 @@ def candidates_by(rates, catalogue):
     return [fit.model for fit in fitting if fit.log >= fitting[0].log - math.log(100)]
 
 
-def memory_card(candidates, held, claimed, version=2):
+def memory_card(candidates, held, identity):
     """The card by whose bandwidth the memory is judged, or None."""
-    large = [model for model in candidates if model.memory >= held]
-    named = [model for model in large if model in claimed]
-    with_bandwidth = [model for model in named or (candidates if version == 1 else large) if model.bandwidth]
+    named = identity.model.alike if identity.model else []
+    able = {model.id: model for model in candidates if model.memory >= held and model.bandwidth}
+    return next((able[name] for name in named if name in able), None)
+
+
+def memory_card_before(candidates, held, claimed):
+    """By version 1."""
+    return fastest([model for model in candidates if model in claimed and model.memory >= held] or candidates)
+
+
+def fastest(models):
+    with_bandwidth = [model for model in models if model.bandwidth]
     return max(with_bandwidth, key=lambda model: model.bandwidth.centre, default=None)
 
 

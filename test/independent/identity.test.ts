@@ -115,11 +115,18 @@ const stated = (identity: GpuIdentity, catalogue: Catalogue) => ({
   closest: identity.closest.map(({ id, confidence }) => ({ model: id, confidencePercent: percent(confidence) })),
 })
 
-function memoryOf({ devices, claimed, passes }: Case, models: readonly GpuModel[], catalogue: Catalogue) {
+function memoryOf(
+  { devices, claimed, passes }: Case,
+  models: readonly GpuModel[],
+  identity: GpuIdentity,
+  catalogue: Catalogue,
+) {
   const { rates = {}, memoryBytes = 0, bandwidth = 0, memoriesRead } = cleanMeasured(devices[0]!)
   const fitting = models.filter((model) => claimed.includes(model.id) && model.memoryBytes >= memoryBytes)
-  const asked = { rates, catalogue, claimed: fitting.map(({ id }) => id) }
-  const cardBy = { 1: identifyByRates(asked), 2: identifyByRates({ ...asked, heldBytes: memoryBytes }) }
+  const cardBy = {
+    1: identifyByRates({ rates, catalogue, claimed: fitting.map(({ id }) => id) }),
+    2: identifyByRates({ rates, catalogue, identified: cardsOf(identity), heldBytes: memoryBytes }),
+  }
   const held = devices.flatMap((device) => cleanMeasured(device).memoryBytes ?? [])
   const byFewer = () => suppliedByFewer(held, 32768, catalogue)
   const floor = (rules: 1 | 2) => {
@@ -144,8 +151,9 @@ function ourAnswer(given: Case, catalogue: Catalogue) {
   const models = catalogue.models.filter(({ id }) => given.claimed.includes(id))
   const claim = { count: given.count, card: '', models }
   const { verdict, reasons } = judgeClaim({ claim, devices: given.devices, catalogue, rules: 2 })
-  const identities = given.devices.map((device) => stated(identifyGpu(device, catalogue), catalogue))
-  return { identities, verdict, reasons, ...memoryOf(given, models, catalogue) }
+  const identities = given.devices.map((device) => identifyGpu(device, catalogue))
+  const memory = memoryOf(given, models, identities[0]!, catalogue)
+  return { identities: identities.map((one) => stated(one, catalogue)), verdict, reasons, ...memory }
 }
 
 interface Answers {

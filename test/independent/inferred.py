@@ -54,6 +54,16 @@ def in_time(device):
     return all(device["rates"].values()) and (memory is None or memory["perSecond"] > 0)
 
 
+def by_the_rest(measured, d, catalogue):
+    """Beside a card that is unlike it nothing is known of the speed of a memory."""
+    return Identity(measured[d].but(bandwidth=None), catalogue) if any(is_unlike(measured[d], one) for one in measured) else None
+
+
+def is_unlike(one, other):
+    pairs = [(one.held, other.held, 1.05)] + [(one.rates.get(name), other.rates.get(name), 1.25) for name in PROBLEMS]
+    return any(max(a or 0, b or 0) > by * min(a or 0, b or 0) for a, b, by in pairs)
+
+
 def check_inferred(predicate, facts, expected):
     """`expected` are the devices as C7 derives them without the catalogue."""
     given, entries = predicate["judgement"], predicate["catalogue"]
@@ -67,16 +77,17 @@ def check_inferred(predicate, facts, expected):
     claimed = sold[1] if isinstance(sold, tuple) else []
     names = [model.id for model in claimed] if text is not None and given["claim"]["verdict"] == "matches" else []
     for d, identity in enumerate(identities):
-        wanted = identity.stated(catalogue, names) if measured[d].rests_on() and in_time(expected[d]) else NOBODY
+        named = by_the_rest(measured, d, catalogue) if together else None
+        wanted = (named or identity).stated(catalogue, names) if measured[d].rests_on() and in_time(expected[d]) else NOBODY
         require(given["devices"][d]["identity"] == wanted, "WRONG_JUDGEMENT", "identity of device %d follows as %r" % (d, wanted))
         beside = [(measured[o], identities[o].model) for o in range(len(measured)) if o != d]
         require(not list(undersized(measured[d], identity.model, beside)), "UNDERSIZED_RUN", "device %d" % d)
-    _check_memory(given, facts, expected, claimed, catalogue, measured if together else [])
+    _check_memory(given, facts, expected, identities, catalogue, measured if together else [])
     if text is not None:
         _check_claim(given["claim"], sold, measured, catalogue)
 
 
-def _check_memory(given, facts, expected, claimed, catalogue, together):
+def _check_memory(given, facts, expected, identities, catalogue, together):
     part, proven, floors = facts.by_kind.get("memory"), True, []
     for d, one in enumerate(expected):
         if one["memory"] is None:
@@ -84,7 +95,7 @@ def _check_memory(given, facts, expected, claimed, catalogue, together):
             return
         rates, held = one["rates"], one["memory"]["heldBytes"]
         candidates = candidates_by(rates, catalogue)
-        card = memory_card(candidates, held, claimed)
+        card = memory_card(candidates, held, identities[d]) if in_time(one) else None
         proven = proven and is_own(card, held, one["memory"]["perSecond"])
         int8 = facts.first.get("int8")
         if int8 is None:

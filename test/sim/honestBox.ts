@@ -18,6 +18,10 @@ import { type PartEvidence, verifyRoots } from '../../src/core/proof/verifyPart.
 export interface HonestBox {
   readonly model: GpuModel
   readonly cards: number
+  /** Cards of other models beside them. */
+  readonly others?: readonly GpuModel[]
+  /** Their own name where left out. */
+  readonly claim?: string | null
   readonly roundTripSeconds: number
   /** Bytes a second between two cards; null where they cannot read one another. */
   readonly link?: number | null
@@ -31,8 +35,15 @@ export interface HonestBox {
 const OVERHEAD_SECONDS = 3e-4
 const hash = new Uint8Array(32)
 
+const modelsOf = ({ model, cards, others = [] }: HonestBox): GpuModel[] => [
+  ...Array.from({ length: cards }, () => model),
+  ...others,
+]
+
 /** The card as its owner has it: what it computes and reads in a second. */
-function cardOf({ model, speed = 1 }: HonestBox, { rules }: Catalogue) {
+function cardOf(box: HonestBox, device: number, { rules }: Catalogue) {
+  const model = modelsOf(box)[device]!
+  const { speed = 1 } = box
   const { own, ways, bandwidth } = prepareModel(model, rules)
   const rate = (name: Precision) => speed * (own.has(name) ? ways[name][0]! : ways.fp32[0]!).expected.centre
   return {
@@ -45,10 +56,13 @@ function cardOf({ model, speed = 1 }: HonestBox, { rules }: Catalogue) {
 /** When the roots of a part come, by arithmetic; they are not computed. */
 function evidenceOf(box: HonestBox, parts: readonly Part[], p: number, at: Asking['at'], catalogue: Catalogue) {
   const part = parts[p]!
-  const { rate, bandwidth } = cardOf(box, catalogue)
+  const cards = modelsOf(box).map((_, device) => cardOf(box, device, catalogue))
   const operations = 2 * part.m * part.n * part.k
-  const passSeconds = Math.max(...devicesOf(part).map((device) => (2 * fillBytes(part, device)) / bandwidth))
+  const passSeconds = Math.max(
+    ...devicesOf(part).map((device) => (2 * fillBytes(part, device)) / cards[device]!.bandwidth),
+  )
   const rootSeconds = (device: number): number => {
+    const { rate, bandwidth } = cards[device]!
     if (part.kind === 'bind') return operations / (0.45 * rate('int8'))
     if (part.kind === 'link') return fillBytes(parts[kindOf(part).fill(parts, p)!]!, device) / (box.link ?? bandwidth)
     return operations / rate(part.precision)
@@ -77,25 +91,28 @@ function evidenceOf(box: HonestBox, parts: readonly Part[], p: number, at: Askin
 }
 
 function inventoryOf(box: HonestBox, catalogue: Catalogue) {
-  const { model, cards, link = null } = box
-  const memoryBytes = model.reported?.bytes ?? Math.floor(0.9915 * model.memoryBytes)
-  const card = {
-    class: 'gpu',
-    backEnd: 'cuda',
-    name: model.name,
-    memoryBytes,
-    freeBytes: memoryBytes - Math.floor(Math.min(550e6, 0.03 * model.memoryBytes)),
-    precisions: cardOf(box, catalogue).offered,
-    details: link === null ? { peers: false } : {},
-  } as const
-  return { program: 'touchstone prover', host: {}, devices: Array.from({ length: cards }, () => card) }
+  const { link = null } = box
+  const devices = modelsOf(box).map((model, device) => {
+    const memoryBytes = model.reported?.bytes ?? Math.floor(0.9915 * model.memoryBytes)
+    return {
+      class: 'gpu' as const,
+      backEnd: 'cuda',
+      name: model.name,
+      memoryBytes,
+      freeBytes: memoryBytes - Math.floor(Math.min(550e6, 0.03 * model.memoryBytes)),
+      precisions: cardOf(box, device, catalogue).offered,
+      details: link === null ? { peers: false } : {},
+    }
+  })
+  return { program: 'touchstone prover', host: {}, devices }
 }
 
 /** The verdict of `verify --claim` on the box: the real plan, calibrations, judgement and claim, over such times. */
 export async function verdictOn(box: HonestBox, catalogue: Catalogue) {
-  const { model, cards, roundTripSeconds } = box
-  const claim = `${cards}x ${model.id}`
-  const options = askOf({ preset: PRESETS.mainnet, claim }, 'touchstone test')
+  const { model, roundTripSeconds } = box
+  const cards = modelsOf(box).length
+  const { claim = `${cards}x ${model.id}` } = box
+  const options = askOf({ preset: PRESETS.mainnet, ...(claim === null ? {} : { claim }) }, 'touchstone test')
   const line = { signal: new AbortController().signal } as Line
   const run = new BoxRun({ options, line, verify: async () => null, onStep: () => {} })
   const inventory = inventoryOf(box, catalogue)
@@ -133,5 +150,5 @@ export async function verdictOn(box: HonestBox, catalogue: Catalogue) {
     rejected: done.rejected,
     ...told,
   })
-  return { verdict: verdictOf(judgement), why: judgement.reason ?? judgement.claim?.reasons, isAgain }
+  return { verdict: verdictOf(judgement), why: judgement.reason ?? judgement.claim?.reasons, isAgain, judgement }
 }

@@ -2,7 +2,7 @@ import { fromBase64 } from '../../src/core/bytes/base64.ts'
 import type { Signer } from '../../src/core/bytes/ed25519.ts'
 import { sealEnvelope } from '../../src/core/certificate/envelope.ts'
 import { type IssueInputs, issueCertificate } from '../../src/core/certificate/issueCertificate.ts'
-import { judgeRun } from '../../src/core/certificate/judgeRun.ts'
+import { type JudgeInputs, judgeRun } from '../../src/core/certificate/judgeRun.ts'
 import type { ReadCertificate } from '../../src/core/certificate/readCertificate.ts'
 import { readCertificate } from '../../src/core/certificate/readEvidence.ts'
 import { issueSummary } from '../../src/core/certificate/summary.ts'
@@ -40,6 +40,8 @@ export interface Synthetic {
   readonly replan?: (plan: readonly PlannedPart[]) => readonly PlannedPart[]
   /** Whose rates the run shows; the catalogue's where left out. */
   readonly shownBy?: Catalogue
+  /** A validator from before this attack. */
+  readonly asBefore?: JudgeInputs['asBefore']
 }
 
 /** Rates and bandwidth in the middle of what is expected of a model. */
@@ -92,7 +94,7 @@ export function syntheticIssue(given: Synthetic): IssueInputs {
   const offered = inventory.devices.map(({ precisions }) => precisions)
   const judged = { run, preset: PRESETS.mainnet, deviceClasses, offered }
   // As validators judged it that read the memories of several devices each on its own.
-  const asBefore = devices > 1 && plan.some(({ kind }) => kind === 'memory')
+  const asBefore = devices > 1 && plan.some(({ kind }) => kind === 'memory') ? 465 : given.asBefore
   const rules = { claim, roundTripUs: 100, rejected: null, rules: version, asBefore }
   const queries = challenge.parts.map((_, p) => partQuery(run, p))
   return {

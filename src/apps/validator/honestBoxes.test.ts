@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { verdictOn } from '../../../test/sim/honestBox.ts'
+import { type HonestBox, verdictOn } from '../../../test/sim/honestBox.ts'
 import { modelOf, shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { seededRandomness, uniformFrom } from '../../../test/support/seededRandomness.ts'
-import type { Catalogue } from '../../core/identify/catalogue.ts'
+import type { Catalogue, GpuModel } from '../../core/identify/catalogue.ts'
 
 let catalogue: Catalogue
 beforeAll(async () => {
@@ -42,6 +42,41 @@ describe('an honest box of idle cards, over times as the catalogue expects them'
     const heldUp = () => -0.008 * Math.log(1 - uniform())
     const box = { model: modelOf(catalogue, 'h200-sxm'), cards: 8, roundTripSeconds: 0.04, heldUp }
     for (let i = 0; i < 10; i++) expect(await verdictOn(box, catalogue)).toMatchObject({ verdict: 'as-claimed' })
+  })
+
+  test('attack 509: from up to 0.3 s away no card at 92 % of what is expected is refused', async () => {
+    const refused: string[] = []
+    for (const model of catalogue.models.filter(({ id }) => !TOO_SLOW_IN_INT8.includes(id))) {
+      const { verdict } = await verdictOn({ model, cards: 1, roundTripSeconds: 0.3, speed: 0.92 }, catalogue)
+      if (verdict !== 'as-claimed' && verdict !== 'not-established') refused.push(`${model.id}: ${verdict}`)
+    }
+    expect(refused).toEqual([])
+  })
+
+  test('attack 507: its memory is paid whatever was claimed of it, or nothing: every model, and every name that means it', async () => {
+    const unpaid: string[] = []
+    for (const model of catalogue.models)
+      for (const claim of [model.id, ...model.aliases, null, '1x T4']) {
+        const { judgement } = await verdictOn({ model, cards: 1, roundTripSeconds: 0.01, claim }, catalogue)
+        if (judgement.devices[0]!.memory!.status !== 'proven') unpaid.push(`${model.id} as ${claim}`)
+      }
+    expect(unpaid).toEqual([])
+  })
+
+  test.each([
+    ['h100-sxm', 'rtx-pro-6000-blackwell-ws'],
+    ['t4', 'rtx-3090'],
+    ['rtx-3070', 'rtx-4090'],
+    ['h100-pcie', 'h100-sxm'],
+    ['a100-sxm4-40gb', 'a100-sxm4-80gb'],
+  ])('attack 508: of unlike cards each is named as it is alone: %s beside %s', async (...ids) => {
+    const [model, other] = ids.map((id) => modelOf(catalogue, id))
+    const nameOf = async (box: Partial<HonestBox> & { readonly model: GpuModel }) => {
+      const { judgement } = await verdictOn({ cards: 1, claim: null, roundTripSeconds: 0.01, ...box }, catalogue)
+      return judgement.devices.map(({ identity }) => identity.model)
+    }
+    const alone = [...(await nameOf({ model: model! })), ...(await nameOf({ model: other! }))]
+    expect(await nameOf({ model: model!, others: [other!] })).toEqual(alone)
   })
 
   test.each([

@@ -9,6 +9,7 @@ import type { MeasuredGpu } from '../identify/measured.ts'
 import { type ParsedClaim, parseClaim } from '../identify/parseClaim.ts'
 import { suppliedByFewer, suppliedPerSecond, suppliers } from '../identify/supplied.ts'
 import { undersizedParts } from '../identify/undersizedParts.ts'
+import { isUnlike } from '../identify/unlike.ts'
 import type { ProtocolVersion } from '../params/constants.ts'
 import type { Precision } from '../params/precision.ts'
 import type { Preset } from '../params/presets.ts'
@@ -52,8 +53,8 @@ export interface JudgeInputs {
   readonly rules?: ProtocolVersion
   /** The shortest round trip the validator measured, by which passes must be long enough (§7). */
   readonly roundTripUs: number
-  /** As it was judged before attack 465. */
-  readonly asBefore?: boolean
+  /** As it was judged before this attack, and before those after it. */
+  readonly asBefore?: 465 | 506 | undefined
   /** What the conduct of the run or its openings already rejected. */
   readonly rejected: RejectReason | null
 }
@@ -62,7 +63,8 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
   const deviceClasses = inputs.deviceClasses.slice(0, run.challenge.deviceCount)
   const complete = run.parts.length === run.challenge.parts.length
   const rules = inputs.rules ?? run.challenge.version
-  const shown = complete ? provenDevices(run, rules, inputs.asBefore) : []
+  const { asBefore } = inputs
+  const shown = complete ? provenDevices(run, rules, asBefore === 465) : []
   const scaling = scalingOf(shown)
   const seen = shown.map((device): SeenDevice => {
     const deviceClass = deviceClasses[device.device] ?? 'gpu'
@@ -70,14 +72,16 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
     const measured = measuredOf(device, { deviceClass, scaling, offered })
     return { device, deviceClass, measured, identity: identifyGpu(measured, catalogue) }
   })
+  const isAsBefore = rules === 1 || asBefore !== undefined
+  const named = isAsBefore ? seen : seen.map((one) => withoutWaiting(one, seen, catalogue))
   const sold = claim === null ? null : parseClaim(claim, catalogue)
   const joint = run.challenge.parts.find(isReadTogether)
   const held = shown.flatMap(({ memory }) => memory?.heldBytes ?? [])
   const byFewer = joint ? suppliedByFewer(held, joint.k, catalogue) : 0
-  const context = { run, preset, catalogue, sold, rules, byFewer }
+  const context = { run, preset, catalogue, sold, rules, byFewer, isByClaim: isAsBefore }
   const judgedClaim = claim === null || sold === null || !complete ? null : judgeSold(claim, sold, seen, context)
   const names = judgedClaim?.verdict === 'matches' && sold?.ok ? sold.claim.models.map(({ id }) => id) : []
-  const devices = inOneWindow(seen.map((device) => judgeDevice(device, names, context)))
+  const devices = inOneWindow(seen.map((device, i) => judgeDevice(device, named[i]!, names, context)))
   const reason =
     rejected ??
     (complete ? (tooShort({ run, preset, rules, roundTripUs: inputs.roundTripUs }) ?? undersized(seen, context)) : null)
@@ -103,6 +107,16 @@ interface SeenDevice {
   readonly identity: GpuIdentity
 }
 
+/**
+ * Whose memory was read together with that of an unlike card has waited for it, or made it wait: nothing is known of its
+ * speed, and it is named by the rest (attack 508).
+ */
+function withoutWaiting(one: SeenDevice, all: readonly SeenDevice[], catalogue: Catalogue): SeenDevice {
+  const { bandwidth: _, ...rest } = one.measured
+  const waits = rest.memoriesRead === 'together' && all.some(({ measured }) => isUnlike(rest, measured))
+  return waits ? { ...one, identity: identifyGpu(rest, catalogue) } : one
+}
+
 /** §7, attack 36: capacity is proven of all devices together or of none. */
 function inOneWindow(devices: readonly DeviceJudgement[]): DeviceJudgement[] {
   const proven = devices.every(({ memory }) => memory?.status === 'proven')
@@ -119,16 +133,18 @@ interface Context {
   readonly rules: ProtocolVersion
   /** What a device may have had of a card that served several, bytes a second. */
   readonly byFewer: number
+  /** A claim, even one that does not match, said by which of the fitting cards a memory is judged (attack 506). */
+  readonly isByClaim: boolean
 }
 
-function judgeDevice(seen: SeenDevice, sold: readonly string[], context: Context): DeviceJudgement {
+function judgeDevice(seen: SeenDevice, named: SeenDevice, sold: readonly string[], context: Context): DeviceJudgement {
   const { memory, ...rest } = seen.device
   const { bindPerSecond, rates } = rest
   return {
     ...rest,
     memory: memory ? judgeMemory(seen, memory, context) : null,
     bindShare: bindPerSecond !== null && rates.int8 ? proven(Math.floor((1000 * bindPerSecond) / rates.int8)) : null,
-    identity: inferred(judgeIdentity(seen, sold, context)),
+    identity: inferred(judgeIdentity(named, sold, context)),
   }
 }
 
@@ -143,7 +159,7 @@ function judgeIdentity(
   if (!preset.secure) return { status: 'insecure', ...none }
   if (!isMeasured(device) || (rules > 1 && !isInTime(device))) return { status: 'unknown', ...none }
   const id = identity.model?.id ?? null
-  const cards = id === null ? [] : [id, ...identity.twins]
+  const cards = cardsOf(identity)
   return {
     status: identity.status,
     ...(rules === 1 ? { model: id, twins: identity.twins } : { model: buyerName(cards, catalogue, sold), cards }),
@@ -154,6 +170,8 @@ function judgeIdentity(
     })),
   }
 }
+
+const cardsOf = ({ model, twins }: GpuIdentity): readonly string[] => (model === null ? [] : [model.id, ...twins])
 
 /** A run may hold nothing that identity could rest on: a bind part alone, or memory parts of single devices. */
 const isMeasured = ({ rates, memory }: ProvenDevice): boolean => Object.keys(rates).length > 0 || memory !== null
@@ -166,15 +184,20 @@ const isInTime = ({ rates, memory }: ProvenDevice): boolean =>
   Object.values(rates).every((rate) => rate > 0) && memory?.perSecond !== 0
 
 function judgeMemory(
-  { device, deviceClass }: SeenDevice,
+  { device, deviceClass, identity }: SeenDevice,
   memory: NonNullable<ProvenDevice['memory']>,
-  { run, preset, catalogue, sold, rules, byFewer }: Context,
+  { run, preset, catalogue, sold, rules, byFewer, isByClaim }: Context,
 ): MemoryJudgement {
-  // An H100 and an H200 compute alike: the claim may say by which of the fitting cards the memory is judged.
   const models = sold?.ok ? sold.claim.models : []
   const claimed = models.filter(({ memoryBytes }) => memoryBytes >= memory.heldBytes).map(({ id }) => id)
   const held = rules === 1 ? {} : { heldBytes: memory.heldBytes }
-  const byRates = identifyByRates({ rates: device.rates, kind: deviceClass, catalogue, claimed, ...held })
+  const byRates = identifyByRates({
+    rates: device.rates,
+    kind: deviceClass,
+    catalogue,
+    ...held,
+    ...(isByClaim ? { claimed } : { identified: isInTime(device) ? cardsOf(identity) : [] }),
+  })
   const part = run.challenge.parts[memory.part]!
   // Who reads one memory after the other brings each up once.
   const secondsPerPass = memory.elapsedUs / 1e6 / (memory.read === 'in turns' ? 1 : part.rounds)

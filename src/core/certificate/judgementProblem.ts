@@ -6,7 +6,7 @@ import { inferred } from '../params/provenance.ts'
 import { isReadInTurns } from '../proof/partKinds.ts'
 import type { RejectReason } from '../proof/reasons.ts'
 import type { StatedJudgement } from './judgementSchema.ts'
-import { type Judgement, judgeRun } from './judgeRun.ts'
+import { type JudgeInputs, type Judgement, judgeRun } from './judgeRun.ts'
 import type { CertificateProblem } from './problems.ts'
 import type { ReadCertificate } from './readCertificate.ts'
 
@@ -24,7 +24,7 @@ export function judgeCertificate(
   catalogue: Catalogue,
   rules: ProtocolVersion,
   claim: string | null = statement.predicate.claims.text,
-  asBefore = false,
+  asBefore?: JudgeInputs['asBefore'],
 ): Judgement {
   const { claims, roundTripUs } = statement.predicate
   const deviceClasses = claims.inventory.devices.map((device) => device.class)
@@ -46,7 +46,9 @@ export function judgementProblem(
   // Memories of several devices that were read in turns were judged before that was thought of (attack 465): no forgery, and
   // a doubt where today's rules say otherwise.
   const isOlder = read.run.challenge.parts.some(isReadInTurns)
-  const judged = judgeCertificate(read, catalogue, read.version, undefined, isOlder)
+  const judgedBefore = (attack?: JudgeInputs['asBefore']) =>
+    judgeCertificate(read, catalogue, read.version, undefined, attack)
+  const judged = judgedBefore(isOlder ? 465 : undefined)
   const sameRules = read.version === PROTOCOL_VERSION && !isOlder && hash === catalogueHash(readersCatalogue)
   const ours = sameRules ? judged : judgeCertificate(read, readersCatalogue, PROTOCOL_VERSION)
   if (stated.reason) return { problem: { code: 'RUN_REJECTED', reason: stated.reason }, recomputed: false, ours }
@@ -54,9 +56,11 @@ export function judgementProblem(
   const recomputed = stated.catalogue === hash
   const expected = recomputed ? judged : withStatedInferences(judged, stated)
   const isStated = (one: StatedJudgement) => canonicalJson(one) === canonicalJson(stated)
-  // Counting may take long, with a catalogue of a stranger's (attack 117): the second way only where the first differs.
+  const isCountedWithMemory = (one: Judgement) => isStated({ ...one, count: countedWithMemory(one, catalogue) })
+  const isFromBefore = (one: Judgement) => isStated(one) || isCountedWithMemory(one)
+  // Counting may take long, with a catalogue of a stranger's (attack 117): each way only where those before it differ.
   const same =
-    isStated(expected) || (read.version > 1 && isStated({ ...expected, count: countedWithMemory(judged, catalogue) }))
+    isStated(expected) || (read.version > 1 && (isCountedWithMemory(judged) || isFromBefore(judgedBefore(506))))
   return { problem: same ? null : { code: 'WRONG_JUDGEMENT' }, recomputed, ours }
 }
 

@@ -20,28 +20,32 @@ export interface RateQuestion {
   readonly rates: NonNullable<MeasuredGpu['rates']>
   readonly kind?: 'gpu' | 'cpu'
   readonly catalogue: Catalogue
-  /**
-   * Ids of claimed models. Where a claimed model is a candidate it counts instead of the fastest one: an H100 and an
-   * H200 compute alike and differ in bandwidth. Leave out a claimed model that has less memory than was held.
-   */
+  /** Version 2: ids of the card that all that was measured points to, and then of its twins. The first candidate counts. */
+  readonly identified?: readonly string[]
+  /** Version 1, instead: ids of claimed models. Where one of them is a candidate it counts instead of the fastest one. */
   readonly claimed?: readonly string[]
   /** Version 2: a card with less memory than this is not the one that held it (attack 96). */
   readonly heldBytes?: number
 }
 
 /**
- * §7: which card the capacity is judged by, from the rates of §4 alone, never from memory or bandwidth: otherwise the
- * answer to the memory part would choose its own threshold. Of several candidates the highest bandwidth counts, or,
- * where the caller names a claim, the highest of those claimed.
+ * §7: which card the capacity is judged by. Candidates are from the rates of §4 alone, never from memory or bandwidth, so that
+ * the answer to the memory part does not choose its own threshold. An H100 and an H200 compute alike, so of the candidates
+ * the one counts that all that was measured points to, whatever was claimed (attack 506).
  */
-export function identifyByRates({ rates, kind, catalogue, claimed = [], heldBytes = 0 }: RateQuestion): RateIdentity {
+export function identifyByRates(question: RateQuestion): RateIdentity {
+  const { rates, kind, catalogue, identified, claimed = [], heldBytes = 0 } = question
   const measured = cleanMeasured({ rates })
   if (kind === 'cpu' || measured.rates === undefined) return { candidates: [], counted: null }
   const fits = rankModels(measured, catalogue).filter(fitsWithin)
   const best = fits[0]?.logLikelihood ?? 0
   const candidates = fits.filter((fit) => fit.logLikelihood >= best - LEAST_LIKELY).map((fit) => fit.model)
   const large = candidates.filter(({ memoryBytes }) => memoryBytes >= heldBytes)
-  const named = large.filter((model) => claimed.includes(model.id))
+  if (identified) {
+    const named = identified.flatMap((id) => large.find((model) => model.id === id) ?? [])
+    return { candidates, counted: named[0] ?? null }
+  }
+  const named = large.filter(({ id }) => claimed.includes(id))
   return { candidates, counted: fastestOf(named.length > 0 ? named : large, catalogue.rules) }
 }
 

@@ -6,6 +6,7 @@ import { deviceReasons } from './deviceReasons.ts'
 import { type GpuIdentity, identifyGpu } from './identifyGpu.ts'
 import { cleanMeasured, type MeasuredGpu } from './measured.ts'
 import type { Claim } from './parseClaim.ts'
+import { MORE_MEMORY } from './unlike.ts'
 
 export interface ClaimQuestion {
   readonly claim: Claim
@@ -48,9 +49,6 @@ export function judgeClaim({ claim, catalogue, rules, ...given }: ClaimQuestion)
   const verdict = CLAIM_ANSWERS.find((grave) => reasons.some((reason) => reason.verdict === grave)) ?? 'different'
   return { verdict, reasons }
 }
-
-/** Cards that hold so much more are read for longer, and the others wait for them (attack 465). */
-const MORE_MEMORY = 1.05
 
 /**
  * What may speak against a claim: of a memory that waited for others, the speed it would have shown alone. Of one claimed
