@@ -79,8 +79,6 @@ export async function openLeaseHub(where: { readonly host: string; readonly port
       seat.known(token)
       const stream = stampedBy(joinWrites(createWebSocketStream(socket)), wsCameUs(socket))
       stream.on('error', () => socket.terminate())
-      // Half of it would stay open by itself, and whoever speaks through it would not learn that the box hung up.
-      stream.once('end', () => stream.destroy())
       return stream
     },
     close: () => listener.close(),

@@ -353,6 +353,20 @@ describe.concurrent('connectSsh', () => {
     await server.close()
   })
 
+  test('attack 504: a line whose other end hangs up is lost, also where our half would stay open', async () => {
+    const home = join(root, 'half')
+    mkdirSync(home, { recursive: true })
+    const server = await startSshServer({ home, user: 'renter', password: 'secret', hostKey })
+    const dial = async () => net.connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
+    const trust = { knownHostsFiles: [], ownKnownHostsFile: join(home, 'known'), onFirstUse: () => true }
+    const to = { user: 'renter', host: '127.0.0.1', port: server.port }
+    const session = await openSession(to, { ...trust, auth: { password: 'secret' }, dial }, never)
+    void server.close()
+    const lost = await Promise.race([session.gone.then(() => 'lost'), delay(3_000)])
+    session.abort()
+    expect(lost).toBe('lost')
+  })
+
   test('Node is recent enough from 20.19 on', () => {
     const recent = ['v20.19.0', 'v20.20.2', 'v22.0.0', 'v100.1.1'].map(isNodeRecent)
     expect(recent).toEqual([true, true, true, true])

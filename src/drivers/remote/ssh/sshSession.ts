@@ -247,6 +247,8 @@ function watchLine(client: ssh2.Client) {
     if (typeof error.code === 'number') hear(error.message)
   })
   client.once('close', end)
+  // A tunnel, or the stream of a jump, may stay half open: nothing more comes, and no 'close' either (attack 504).
+  client.once('end', drop)
   // Whatever breaks ends the connection, which is what we act on.
   client.on('error', drop)
   /** Rejects when the connection is gone, after whatever came with its end was heard. */
