@@ -3,6 +3,7 @@
  * is. `node bench/gpu/pack.mjs OUT bench/gpu/lostCard.ts bench/gpu/lostCardWorker.ts && node OUT/lostCard.js CATALOGUE`.
  * Prints what the verdict would say, and ends with 0 if the other device was judged and nothing stayed on the card.
  */
+import { execFileSync } from 'node:child_process'
 import { setEnvironmentData } from 'node:worker_threads'
 import { openCudaDevices } from '../../src/drivers/gpu/cuda/openCudaDevices.ts'
 import { loadCatalogue } from '../../src/drivers/system/loadCatalogue.ts'
@@ -12,15 +13,17 @@ import { honestProgram } from '../../test/support/inProcessBox.ts'
 import { verifyInProcess } from '../../test/support/verifyInProcess.ts'
 import { openCard } from './openCard.ts'
 
-const catalogue = await loadCatalogue(process.argv[2] ?? 'catalogue/gpus.yaml')
-const freeBytes = async () => {
+if (process.argv[2] === 'free') {
   const { card } = await openCard()
-  const { freeBytes } = card.facts
+  console.log(card.facts.freeBytes)
   card.close()
-  return freeBytes
+  process.exit(0)
 }
+const catalogue = await loadCatalogue(process.argv[2] ?? 'catalogue/gpus.yaml')
+/** In a process of its own: after such a fault the driver refuses every context of that card in this one. */
+const freeBytes = () => Number(execFileSync(process.execPath, [process.argv[1]!, 'free'], { encoding: 'utf8' }))
 
-const freeBefore = await freeBytes()
+const freeBefore = freeBytes()
 setEnvironmentData('opened', new SharedArrayBuffer(4) as never)
 const workerScript = new URL('./lostCardWorker.js', import.meta.url)
 const devices = await openCudaDevices({ ordinals: [0, 0], context: 'own', workerScript })
@@ -29,7 +32,7 @@ const program = honestProgram({ devices })
 const report = await verifyInProcess({ program, catalogue, clock: systemClock, options })
 const telemetry = await Promise.all(devices.map((device) => device.telemetry!()))
 await Promise.all(devices.map((device) => device.close()))
-const freeAfter = await freeBytes()
+const freeAfter = freeBytes()
 
 const { judgement, faults } = report
 const { outcome, reason } = judgement
