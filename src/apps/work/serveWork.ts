@@ -181,19 +181,22 @@ async function execute(
     await run.keep(-1)
     await say(-1, mark)
   }
-  const keptEvery = Math.max(1, Math.ceil((stateBytes(work) * work.ends.length) / KEPT_BYTES))
   for (let segment = 0; segment < work.ends.length; segment++) {
     const mark = await run.advance(segment)
     marks.push(mark)
-    if (hasBeginning && (segment + 1) % keptEvery === 0) await run.keep(segment)
+    if (hasBeginning && (segment + 1) % keptEvery(work) === 0) await run.keep(segment)
     await say(segment, mark)
     if (isDelivered(work.ends.length, every, segment)) await deliver(work, run, segment, send)
   }
   return { firstRoot, marks }
 }
 
-const stateBytes = ({ state }: Work<WorkKernels>): number =>
-  [...state.values()].reduce((sum, shape) => sum + tensorBytes(shape), 0)
+/** W4.6.5. After how many segments a state is kept: what lies between two of them is run again by whoever needs it. */
+export function keptEvery({ isIndependent, state, ends }: Work<WorkKernels>): number {
+  if (isIndependent) return 1
+  const stateBytes = [...state.values()].reduce((sum, shape) => sum + tensorBytes(shape), 0)
+  return Math.max(1, Math.ceil((stateBytes * ends.length) / KEPT_BYTES))
+}
 
 /** Whether the state after a segment is part of the result: the last one, and every so many. */
 export const isDelivered = (segments: number, every: number, segment: number): boolean =>

@@ -23,12 +23,15 @@ const small = { layers: 1, width: 16, heads: 1, keyHeads: 1, hidden: 32 }
 const { work, given } = tinyTraining('gpt', 2, hasher, { model: small })
 const never = new AbortController().signal
 
+/** Draws that miss what both liars did. */
+const UNSEEN = 25
+
 const tooLong: ReplayHere = async () => null
 const replayed: ReplayHere = async (said) => replayWork(work, said, new EngineRun(await engine(), work, given, hasher))
 
-async function replicas(provers: readonly ProverProgram[], replay: ReplayHere = tooLong) {
+async function replicas(provers: readonly ProverProgram[], replay: ReplayHere = tooLong, seed = 5) {
   const boxes = provers.map((prover) => openInProcessBox(prover))
-  const ours = { work, given, hasher, runPatch, clock: systemClock, randomness: seededRandomness(5), every: 0 }
+  const ours = { work, given, hasher, runPatch, clock: systemClock, randomness: seededRandomness(seed), every: 0 }
   const quiet = { segmentMs: 60_000, onStep: () => {}, onState: () => {} }
   try {
     const started = await Promise.all(boxes.map((box) => box.start(never)))
@@ -130,6 +133,11 @@ describe('attack 357: nobody is rejected for what another does', () => {
 
     test('also where it was right against another', async () => {
       expect((await replicas([gone(6), lazy, liar(8)])).outcome).toBe('too few')
+    })
+
+    test('attack 510: two that lie alike are no yes where nothing was replayed', async () => {
+      const { outcome, ends } = await replicas([gone(6), liar(8), liar(9)], tooLong, UNSEEN)
+      expect([outcome, ...ends]).toEqual(['open', 'UNHEARD', 'shown', 'shown'])
     })
 
     test.each([

@@ -18,8 +18,11 @@ export interface Dispute extends DisputeOutcome {
 }
 
 export interface ReplicasWatched {
-  /** All said the same; they differed, and it is known who is wrong; or fewer than two are left to compare. */
-  readonly outcome: 'agree' | 'settled' | 'too few'
+  /**
+   * All said the same; they differed, and it is known who is wrong; or it is not, since one that differed fell silent and
+   * nothing was run again here; or fewer than two are left to compare.
+   */
+  readonly outcome: 'agree' | 'settled' | 'open' | 'too few'
   readonly ends: readonly ReplicaEnd[]
   readonly disputes: readonly Dispute[]
   /** Whether who is left was run again here, from the beginning to the end. */
@@ -48,7 +51,8 @@ export async function watchReplicas(
   const disputes = await settleAll(replicas, watches[0]!)
   const isReplayed = await settleUnheard(replicas, replay)
   replicas.rejectSameKeys()
-  const isSettled = disputes.length > 0 && (isReplayed || replicas.unheard.length === 0)
+  const isOpen = replicas.unheard.length > 0 && !isReplayed
+  const isSettled = disputes.length > 0 && !isOpen
   const shown = new Map<WorkListener, WatchedWork>()
   const before = replicas.left.length
   await replicas.each(async (listener) => void shown.set(listener, await listener.prove()))
@@ -59,7 +63,8 @@ export async function watchReplicas(
     const rejected = replicas.rejections.get(listener)
     return rejected ? { rejected } : { shown: shown.get(listener)! }
   })
-  return { outcome: isTooFew ? 'too few' : disputes.length > 0 ? 'settled' : 'agree', ends, disputes, isReplayed }
+  const outcome = isTooFew ? 'too few' : isOpen ? 'open' : disputes.length > 0 ? 'settled' : 'agree'
+  return { outcome, ends, disputes, isReplayed }
 }
 
 /** Who works, and who of them is not believed any more. */

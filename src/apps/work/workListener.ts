@@ -16,6 +16,7 @@ import { type ProvableSteps, stepsChecker } from '../../core/work/methods/step/p
 import type { ProvenProducts } from '../../core/work/methods/step/restPlan.ts'
 import { proveWork } from '../../core/work/proveWork.ts'
 import type { Receipt } from '../../core/work/receipt.ts'
+import { shardsIn } from '../../core/work/shards.ts'
 import { hiddenLink, linksOf, type StateMark, stateRoot } from '../../core/work/stateChain.ts'
 import { tensorBytes } from '../../core/work/tensor.ts'
 import { endsOf, tracedSegment } from '../../core/work/trace.ts'
@@ -28,7 +29,7 @@ import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
 import { fault } from '../shared/faults.ts'
 import { type Answered, ProverLine, WorkRejected } from './proverLine.ts'
-import { isDelivered } from './serveWork.ts'
+import { isDelivered, keptEvery } from './serveWork.ts'
 
 export type WorkStep =
   | { readonly step: 'segment'; readonly segment: number; readonly mark: StateMark | null }
@@ -74,6 +75,10 @@ export interface WatchedWork extends ExecutedWork, Pick<Receipt, 'nonces' | 'seg
 
 /** What does not depend on the work may take so long. */
 const HANDSHAKE_MS = 60_000
+/** A trace runs every step of a segment unfused, and hashes what each wrote. */
+const UNFUSED = 20
+/** On the way back to a segment nothing is hashed, but nothing runs ahead either, and a box may have other things to do. */
+const AGAIN = 4
 const NO_STATE = new Uint8Array(32)
 
 /**
@@ -84,6 +89,7 @@ export class WorkListener {
   readonly #watch: Watch
   readonly #line: ProverLine
   readonly #nonces: readonly [Uint8Array, Uint8Array]
+  readonly #shards: number
   readonly #commitments: Uint8Array[] = []
   #key: Uint8Array = NO_STATE
   #device = ''
@@ -97,6 +103,7 @@ export class WorkListener {
     this.#watch = watch
     this.#line = new ProverLine(watch.prover, watch.clock, signal)
     this.#nonces = [watch.randomness.bytes(32), watch.randomness.bytes(32)]
+    this.#shards = watch.work.isIndependent ? 1 : Math.max(1, shardsIn(watch.work.transition(1)))
   }
 
   get key(): Uint8Array {
@@ -181,7 +188,7 @@ export class WorkListener {
   /** W8.8. The proof of a whole product, as it was handed over: nobody has looked at it. */
   async proveProduct(): Promise<Uint8Array> {
     await this.#line.send({ type: 'prove' })
-    return (await this.#line.expect('proven', this.#patienceMs)).proof
+    return (await this.#line.expect('proven', this.#answerMs)).proof
   }
 
   /**
@@ -199,7 +206,7 @@ export class WorkListener {
       })
     const ask = async <T extends 'traced' | 'nodes' | 'leaf' | 'patch'>(order: WorkOrderMessage, answer: T) => {
       await this.#line.send(order)
-      return await this.#line.expect(answer, this.#patienceMs)
+      return await this.#line.expect(answer, answer === 'traced' ? this.#traceMs : this.#answerMs)
     }
     return {
       link: async (segments) => links[segments] ?? null,
@@ -260,13 +267,13 @@ export class WorkListener {
     return {
       products,
       say: async (segment) => {
-        const { segment: said, root, roots } = await this.#line.expect('saidStep', this.#patienceMs)
+        const { segment: said, root, roots } = await this.#line.expect('saidStep', this.#traceMs)
         if (said !== segment + 1 || roots.length % 32 !== 0) throw new WorkRejected('OUT_OF_TURN', `step ${segment}`)
         this.#watch.onStep({ step: 'said', done: segment })
         return { root, roots: splitRoots(roots) }
       },
       prove: async (segment) => {
-        const { segment: said, restBytes, productsBytes } = await this.#line.expect('stepProof', this.#patienceMs)
+        const { segment: said, restBytes, productsBytes } = await this.#line.expect('stepProof', this.#answerMs)
         room -= restBytes + productsBytes
         if (said !== segment + 1 || room < 0) throw new WorkRejected('OUT_OF_TURN', `proof of ${segment}`)
         const part = (tensor: number, bytes: number) => this.#takePieces(segment, tensor, bytes, `proof of ${segment}`)
@@ -316,14 +323,24 @@ export class WorkListener {
     if (!isSigned) throw new WorkRejected('BAD_SIGNATURE')
   }
 
-  /** A trace runs every step unfused, and may have to get there from a state far before. */
-  get #patienceMs(): number {
-    const { segmentMs, work } = this.#watch
-    return Math.max(segmentMs, HANDSHAKE_MS + (20 * this.#elapsedUs) / 1000 / work.ends.length)
+  /** W4.6.6. What a segment takes, by the time that all took. Of devices that worked as one, the first answers alone. */
+  get #aloneMs(): number {
+    return (this.#shards * this.#elapsedUs) / 1000 / this.#watch.work.ends.length
+  }
+
+  /** An answer about a segment runs it again from the state before, which is at hand since it was traced. */
+  get #answerMs(): number {
+    return Math.max(this.#watch.segmentMs, HANDSHAKE_MS + UNFUSED * this.#aloneMs)
+  }
+
+  /** The first one may have to get there from a state far before (attack 510). */
+  get #traceMs(): number {
+    const { work } = this.#watch
+    return this.#answerMs + AGAIN * this.#aloneMs * Math.min(keptEvery(work), work.ends.length)
   }
 
   async #trace(segment: number): Promise<readonly Uint8Array[]> {
-    const { segment: said, roots } = await this.#line.expect('traced', this.#patienceMs)
+    const { segment: said, roots } = await this.#line.expect('traced', this.#traceMs)
     if (said !== segment + 1 || roots.length % 32 !== 0) throw new WorkRejected('OUT_OF_TURN', `trace of ${segment}`)
     const { work } = this.#watch
     const traced = tracedSegment(work, segment, endsOf(segment, this.#firstRoot, this.#marks))
@@ -336,7 +353,7 @@ export class WorkListener {
   async #open(segment: number, count: number): Promise<SegmentEvidence['patches']> {
     const patches: PatchEvidence[] = []
     while (patches.length < count) {
-      const { segment: said, index, leafBytes, bytes } = await this.#line.expect('patch', this.#patienceMs)
+      const { segment: said, index, leafBytes, bytes } = await this.#line.expect('patch', this.#answerMs)
       const isNext = said === segment + 1 && index === patches.length && leafBytes <= bytes.length
       if (!isNext) throw new WorkRejected('OUT_OF_TURN', `patch of ${segment}`)
       patches.push({ leaves: bytes.subarray(0, leafBytes), proof: bytes.subarray(leafBytes) })

@@ -171,12 +171,8 @@ export async function runWork(
       writeStates(flags.inputs, delivery.states?.(shown.last) ?? new Map())
     }
     isShown = true
-    // As a check of its receipt ends (attack 225), and of its result (attack 448).
-    // Two keys of one address are one witness.
-    const witnesses = new Set(shown.agreed.map((i) => targets[i]!.address))
-    const isOurs = witnesses.has('local') || shown.product !== undefined || shown.isReplayed
-    const isOpen = !isOurs && witnesses.size < 2
-    const doubts = [...(shown.credited > 0 ? [] : [DEAD_WORK]), ...(isOpen ? [RESULT_NOT_SHOWN] : []), ...open()]
+    const addresses = targets.map(({ address }) => address)
+    const doubts = [...doubtsOf(shown, addresses), ...open()]
     tell(flags, work, { ...shown, doubts }, delivery, env)
     return doubts.length === 0 ? EXIT.genuine : EXIT.notEstablished
   } catch (error) {
@@ -285,6 +281,20 @@ function showWork(terminal: Terminal, { ends, spec, figures }: Work<WorkKernels>
 
 const DEAD_WORK = { code: 'DEAD_WORK' } as const
 const RESULT_NOT_SHOWN = { code: 'RESULT_NOT_SHOWN' } as const
+
+/**
+ * As a check of its receipt ends (attack 225), and of its result (attack 448). Two keys of one address are one witness, and
+ * no number of witnesses is enough against one that fell silent (attack 510).
+ */
+export function doubtsOf(
+  shown: Pick<Shown, 'agreed' | 'credited' | 'isOpen' | 'isReplayed' | 'product'>,
+  addresses: readonly string[],
+): Doubt[] {
+  const witnesses = new Set(shown.agreed.map((i) => addresses[i]!))
+  const isOurs = witnesses.has('local') || shown.product !== undefined || shown.isReplayed
+  const isDoubted = !isOurs && (shown.isOpen || witnesses.size < 2)
+  return [...(shown.credited > 0 ? [] : [DEAD_WORK]), ...(isDoubted ? [RESULT_NOT_SHOWN] : [])]
+}
 
 type ToldWork = Shown & { readonly doubts: readonly Doubt[] }
 

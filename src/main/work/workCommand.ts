@@ -56,7 +56,12 @@ const addRunOptions = (command: Command, inputs?: string, methods = SIMPLE_METHO
       readWhole(1, 16),
       1,
     )
-    .option('--segment-limit <seconds>', 'the longest that one segment may take', readNumber(1, 86_400), 600)
+    .option(
+      '--segment-limit <seconds>',
+      'the longest that one segment may take, and the least time for an answer about one',
+      readNumber(1, 86_400),
+      600,
+    )
     .option('--receipt <file>', 'where the receipt goes', 'touchstone.receipt')
     .option('--evidence <file>', 'with attest: where goes what the hardware signed', 'touchstone-evidence.json')
     .option('--inputs <folder>', 'write the inputs there, for "touchstone check" with --inputs or --replay', inputs)

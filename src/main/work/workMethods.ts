@@ -35,6 +35,8 @@ export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs' | 'mark
   readonly last: TakenState
   /** Whether all of it was run again here, and came to the same. */
   readonly isReplayed: boolean
+  /** Whether one that said something else fell silent, and nothing shows that it was wrong. */
+  readonly isOpen: boolean
   /** Which of the provers came to it, and showed that. */
   readonly agreed: readonly number[]
   /** Why it is believed. */
@@ -60,15 +62,12 @@ export type How = Omit<Watch, 'prover' | 'onState'> & {
 type OnState = (segment: number, state: Tensors) => void
 
 const NO_STATE: TakenState = { tensors: new Map(), roots: [] }
+/** One prover, whom nobody contradicts. */
+const ALONE = { disputes: [], isReplayed: false, isOpen: false, agreed: [0] } as const
 
-interface AllWatched {
+interface AllWatched extends Pick<Shown, 'last' | 'disputes' | 'isReplayed' | 'isOpen' | 'agreed'> {
   readonly watched: WatchedWork
-  readonly last: TakenState
   readonly told: string | null
-  readonly disputes: readonly ToldDispute[]
-  readonly isReplayed: boolean
-  /** Which of the provers came to it, and showed that. */
-  readonly agreed: readonly number[]
 }
 
 /** Two replicas that differed, and what it came to: replicas are counted from 1. */
@@ -91,7 +90,7 @@ export async function byOpenings(
   onState: OnState,
   signal: AbortSignal,
 ): Promise<Shown> {
-  const { watched, last, told, disputes, isReplayed, agreed } = await (provers.length === 1
+  const { watched, told, ...heard } = await (provers.length === 1
     ? watchOne({ ...how, prover: provers[0]!, onState }, signal)
     : watchAll(provers, how, onState, signal))
   const { figures, device, elapsedUs, marks } = watched
@@ -99,8 +98,8 @@ export async function byOpenings(
   const proofs = figures.proven ? `; ${provenText(figures.proven)}` : ''
   const looked = `${figures.patches} patches of ${segmentsText(how.work, figures)}, drawn here once the last state was in${proofs}`
   return {
-    ...{ device, elapsedUs, marks, last, isReplayed, looked, credited },
-    ...{ replicas: told, disputes, agreed },
+    ...heard,
+    ...{ device, elapsedUs, marks, looked, credited, replicas: told },
     receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
   }
 }
@@ -117,19 +116,9 @@ export async function byAttestation(
   const { figures, device, elapsedUs, marks } = watched
   const looked = `${figures.patches} patches of ${segmentsText(how.work, figures)}; attested by ${evidence.chips}`
   return {
-    ...{
-      device,
-      elapsedUs,
-      marks,
-      last: kept.last(),
-      isReplayed: false,
-      agreed: [0],
-      looked,
-      credited: figures.credited,
-      replicas: null,
-      disputes: [],
-      evidence: evidence.bundle,
-    },
+    ...ALONE,
+    ...{ device, elapsedUs, marks, last: kept.last(), looked },
+    ...{ credited: figures.credited, replicas: null, evidence: evidence.bundle },
     receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
   }
 }
@@ -166,8 +155,9 @@ export async function bySumcheck(
   const credited = creditedOperations(operationsOfWork(work), liveShareOf(product, operands.a, operands.b))
   const looked = `every entry, by sumcheck: a wrong one passes with at most ${chanceText(log2Error)}`
   return {
-    ...{ device, elapsedUs, marks, last, isReplayed: false, agreed: [0], looked, credited },
-    ...{ replicas: null, disputes: [], product: { codes } },
+    ...ALONE,
+    ...{ device, elapsedUs, marks, last, looked, credited },
+    ...{ replicas: null, product: { codes } },
     receipt: (facts, signer) => issueProduct({ ...facts, device, elapsedUs, proverKey, roots, proof, codes }, signer),
   }
 }
@@ -209,7 +199,7 @@ async function provenUnderCodes(
 async function watchOne(watch: Watch, signal: AbortSignal): Promise<AllWatched> {
   const kept = keepingLast(watch)
   const watched = await watchWork(kept.watch, signal)
-  return { watched, last: kept.last(), told: null, disputes: [], isReplayed: false, agreed: [0] }
+  return { ...ALONE, watched, last: kept.last(), told: null }
 }
 
 /** The same watch, and the last state that it was handed. */
@@ -247,7 +237,8 @@ async function watchAll(
   const rejected = notCounted(ends).map((why) => `; ${why}`)
   return {
     ...{ watched: end.shown, last: states[first]!.at(-1)![1] },
-    ...{ told: [told, ...rejected].join(''), disputes: disputes.map(toldOf), isReplayed, agreed },
+    ...{ told: [told, ...rejected].join(''), disputes: disputes.map(toldOf) },
+    ...{ isReplayed, isOpen: outcome === 'open', agreed },
   }
 }
 
