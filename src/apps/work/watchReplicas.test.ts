@@ -50,6 +50,8 @@ async function replicas(provers: readonly ProverProgram[], replay: ReplayHere = 
 const honest = (key: number, cheat?: (run: WorkRun) => Partial<WorkRun>) => workProgram(cheat, testSigner(key))
 /** Computes one step of its second segment wrongly, and stands by it: the lie is in every run of it. */
 const liar = (key: number) => workProgram(undefined, testSigner(key), lyingStart(2))
+/** Lies as well, and is gone when it is asked for it. */
+const shy = workProgram(() => ({ trace: () => Promise.reject(new Error('no')) }), testSigner(9), lyingStart(2))
 /** Stands still in its second segment, and says so of all it shows. */
 const lazy = honest(9, (run) => ({
   advance: async (segment) => ({ ...(await run.advance(Math.min(segment, 0))), transition: segment + 1 }),
@@ -124,6 +126,20 @@ describe('attack 357: nobody is rejected for what another does', () => {
     expect(ends).toEqual(['DISPUTE_LOST', 'DISPUTE_LOST', 'shown'])
   })
 
+  test('attack 511: nor is one that goes away while the work is replayed here', async () => {
+    let leave = () => {}
+    const left = new Promise<void>((resolve) => {
+      leave = resolve
+    })
+    const leaving: ProverProgram = (io, signal) => Promise.race([honest(7)(io, signal), left])
+    const replay: ReplayHere = (said) => {
+      leave()
+      return replayed(said)
+    }
+    const { outcome, ends } = await replicas([shy, leaving, honest(8)], replay)
+    expect([outcome, ...ends]).toEqual(['settled', 'UNHEARD', 'shown', 'shown'])
+  })
+
   describe('where all who are right are cut off', () => {
     test('one that is left is too few', async () => {
       const { outcome, ends, why } = await replicas([gone(6), liar(9), gone(8)])
@@ -144,13 +160,12 @@ describe('attack 357: nobody is rejected for what another does', () => {
       ['who lied are found by a replay here', [gone(6), liar(8), liar(9)], ['UNHEARD', 'DISPUTE_LOST', 'DISPUTE_LOST']],
       ['one that lied is found by a replay here', [liar(9), gone(6)], ['DISPUTE_LOST', 'UNHEARD']],
     ] as const)('%s', async (_, provers, wanted) => {
-      const { outcome, ends, why, isReplayed } = await replicas(provers, replayed)
+      const { outcome, ends, why, isReplayed } = await replicas(provers, replayed, UNSEEN)
       expect([outcome, isReplayed, ...ends]).toEqual(['too few', false, ...wanted])
       expect(why.join()).toContain('segment 1, by a replay')
     })
 
     test('who is right against one that is silent is shown by a replay here', async () => {
-      const shy = workProgram(() => ({ trace: () => Promise.reject(new Error('no')) }), testSigner(9), lyingStart(2))
       const { outcome, ends, isReplayed } = await replicas([shy, honest(8)], replayed)
       expect([outcome, isReplayed, ...ends]).toEqual(['settled', true, 'UNHEARD', 'shown'])
     })

@@ -49,16 +49,17 @@ export async function watchReplicas(
   await replicas.each((listener) => listener.execute())
   await replicas.each((listener) => listener.unveil())
   const disputes = await settleAll(replicas, watches[0]!)
-  const isReplayed = await settleUnheard(replicas, replay)
   replicas.rejectSameKeys()
-  const isOpen = replicas.unheard.length > 0 && !isReplayed
-  const isSettled = disputes.length > 0 && !isOpen
   const shown = new Map<WorkListener, WatchedWork>()
   const before = replicas.left.length
   await replicas.each(async (listener) => void shown.set(listener, await listener.prove()))
+  const isShownByAll = replicas.left.length === before
+  // Last of all: whoever has shown everything need not be there any more (attack 511).
+  const isReplayed = await settleUnheard(replicas, replay)
+  const isOpen = replicas.unheard.length > 0 && !isReplayed
   // Who said the same and cannot show it speaks against who is left: of several that lie alike one may pass (attack 449).
-  const agreed = replicas.left.length
-  const isTooFew = agreed < (isSettled && agreed === before ? 1 : 2)
+  const isSettled = isReplayed || (disputes.length > 0 && !isOpen && isShownByAll)
+  const isTooFew = replicas.left.length < (isSettled ? 1 : 2)
   const ends = replicas.all.map((listener): ReplicaEnd => {
     const rejected = replicas.rejections.get(listener)
     return rejected ? { rejected } : { shown: shown.get(listener)! }

@@ -1,12 +1,12 @@
 import { WorkRejected } from '../../apps/work/proverLine.ts'
-import { type Dispute, type ReplayHere, type ReplicaEnd, watchReplicas } from '../../apps/work/watchReplicas.ts'
+import { type Dispute, type ReplicaEnd, watchReplicas } from '../../apps/work/watchReplicas.ts'
 import { watchAttested, watchExecution, watchProduct, watchWork } from '../../apps/work/watchWork.ts'
 import type { ExecutedWork, Watch, WatchedWork } from '../../apps/work/workListener.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { issueProduct } from '../../core/certificate/productEvidence.ts'
 import { issueReceipt } from '../../core/certificate/receiptEvidence.ts'
-import { EngineRun, type TensorHasher } from '../../core/work/engineRun.ts'
+import type { TensorHasher } from '../../core/work/engineRun.ts'
 import { creditedOperations } from '../../core/work/liveRule.ts'
 import { checkCommitted, committedError, proveCommitted } from '../../core/work/methods/sumcheck/committed.ts'
 import { codeOperand } from '../../core/work/methods/sumcheck/operandCode.ts'
@@ -14,12 +14,12 @@ import { liveShareOf, type ProductReceipt, productOf } from '../../core/work/met
 import { checkHashedSumcheck, type ProductOperands, sumcheckError } from '../../core/work/methods/sumcheck/sumcheck.ts'
 import type { ProductStatement } from '../../core/work/methods/sumcheck/transcript.ts'
 import type { Receipt } from '../../core/work/receipt.ts'
-import { replayWork } from '../../core/work/replayWork.ts'
 import { operationsOfWork } from '../../core/work/work.ts'
-import { openExactEngine, openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
+import { openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
 import { chanceText, provenText, segmentsText } from '../check/checkAnswer.ts'
+import { replayHere } from './replayHere.ts'
 
 /** What a receipt says beside what was heard. */
 type Facts = Pick<Receipt, 'workId' | 'spec' | 'orderId' | 'seed' | 'program' | 'startedAt' | 'issuedAt' | 'notAfter'>
@@ -227,7 +227,7 @@ async function watchAll(
       onState: (segment, tensors, roots) => void states[i]!.push([segment, { tensors, roots }]),
     }),
   )
-  const { outcome, ends, disputes, isReplayed } = await watchReplicas(watches, replayHere(how), signal)
+  const { outcome, ends, disputes, isReplayed } = await watchReplicas(watches, replayHere(how, signal), signal)
   const first = ends.findIndex((end) => 'shown' in end)
   const end = ends[first]
   if (outcome === 'too few' || !end || !('shown' in end)) throw tooFew(ends)
@@ -241,16 +241,6 @@ async function watchAll(
     ...{ isReplayed, isOpen: outcome === 'open', agreed },
   }
 }
-
-/** W5.3. A minute or a few of one core: who watches a larger work does not do it over. */
-const MOST_REPLAYED = 3e11
-
-const replayHere =
-  ({ work, given, hasher }: How): ReplayHere =>
-  async (said) =>
-    operationsOfWork(work) > MOST_REPLAYED
-      ? null
-      : replayWork(work, said, new EngineRun(await openExactEngine(), work, given, hasher))
 
 function toldOf({ between, keys, lost, isSilent, rounds, segment, op, draw }: Dispute): ToldDispute {
   const counted = (places: readonly number[]) => places.map((place) => place + 1)
