@@ -196,15 +196,19 @@ function provenOf(work: Work<WorkKernels>, { products = 'shared' }: RunFlags): W
   }
 }
 
-/** W11. By the policy, golden values and answers that the operator brings along. */
-function judgingBy(flags: AttestationFiles) {
+/**
+ * W11. By the policy, golden values and answers that the operator brings along, at the time of the evidence or when the work
+ * began: what grew old while a box worked is not its fault (attack 512).
+ */
+export function judgingBy(flags: AttestationFiles) {
   const rules = attestationRules(flags)
+  const nowMs = () => system.clock.wallTime().getTime()
+  const beganMs = nowMs()
   let doubts: readonly AttestDoubt[] = []
   const judge: How['judge'] = async (bundle, nonce) => {
-    const found = await attestationReader({ ...rules, nonce, devices: 1 }).checkFile(
-      bundle,
-      system.clock.wallTime().getTime(),
-    )
+    const reader = attestationReader({ ...rules, nonce, devices: 1 })
+    const checked = await reader.checkFile(bundle, nowMs())
+    const found = 'code' in checked ? await reader.checkFile(bundle, beganMs) : checked
     if ('code' in found) throw new WorkRejected('NOT_ATTESTED', `${found.meaning}, ${found.code}`)
     doubts = found.doubts
     const open = doubts.map(({ code }) => code).join(', ')
