@@ -228,6 +228,48 @@ describe('LeaseService', () => {
         kind: 'granted',
       })
     })
+
+    test('attack 513: an old request that somebody sends again meanwhile keeps it from nobody', async () => {
+      const { service, wait, clean } = slow()
+      const giveBack = (id: string, who = ann) => ask(service, { kind: 'release', id: id.repeat(32) }, who)
+      await ask(service, request('a'), bob)
+      const cleaned = giveBack('a', bob)
+      await settled()
+      clean()
+      await cleaned
+      await ask(service, request('b'))
+      const left = giveBack('b')
+      const again = ask(service, request('a'), bob)
+      await settled()
+      wait(45_000)
+      expect(await again).toMatchObject({ kind: 'busy' })
+      clean()
+      await left
+      expect(await ask(service, request('c'), stranger)).toMatchObject({ kind: 'granted' })
+    })
+  })
+
+  describe('attack 513: what is refused keeps the box from nobody, whatever else was asked at the same time', () => {
+    const isNamed = (key: string) => key === toHex(bob.publicKey)
+
+    test('an old request that is sent again twice at once', async () => {
+      const { deps } = world()
+      const service = new LeaseService({ ...deps(), isNamed })
+      await ask(service, request('a'), bob)
+      await ask(service, { kind: 'release', id: 'a'.repeat(32) }, bob)
+      const again = await Promise.all([1, 2].map(() => ask(service, request('a'), bob)))
+      expect(again).toMatchObject([{ code: 'ID_USED' }, { code: 'ID_USED' }])
+      expect(await ask(service, request('c'))).toMatchObject({ kind: 'granted' })
+    })
+
+    test('a lease to rent that the key may not have, beside one to verify that it is given', async () => {
+      const { deps } = world()
+      const service = new LeaseService({ ...deps(), isNamed, isAllowed: (_, purpose) => purpose === 'verify' })
+      const asked = [request('a'), request('b', { purpose: 'rent' })].map((one) => ask(service, one, bob))
+      expect(await Promise.all(asked)).toMatchObject([{ kind: 'granted' }, { code: 'NOT_ALLOWED' }])
+      await ask(service, { kind: 'release', id: 'a'.repeat(32) }, bob)
+      expect(await ask(service, request('c'))).toMatchObject({ kind: 'granted' })
+    })
   })
 
   test('attack 420: while another is cleaned up after, or where that fails, the box is busy, and gives signs of life', async () => {

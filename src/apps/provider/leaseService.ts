@@ -76,7 +76,9 @@ export class LeaseService {
   readonly key: string
   readonly #deps: LeaseDeps
   #book: LeaseBook = { leases: [] }
-  /** Until then strangers are told that the box is busy: a key that the provider named waits, or has waited in vain (attack 490). */
+  /** Keys that the provider named and that wait now: strangers are told that the box is busy. */
+  #namedWaiting = 0
+  /** And until then, where one has waited in vain (attack 490). */
   #keptForNamedUntilMs = 0
   #queue: Promise<unknown> = Promise.resolve()
 
@@ -143,15 +145,20 @@ export class LeaseService {
     const { from, message } = ask
     if (message.kind === 'liveness') return await this.#answer(ask, signal)
     if (message.kind === 'release') return await this.#inTurn(() => this.#answer(ask, signal))
-    const isNamed = this.#deps.isNamed(from) && isFresh(message.askedAtMs, this.#now())
-    const before = this.#keptForNamedUntilMs
-    if (isNamed) this.#keptForNamedUntilMs = this.#now() + 1000 * MAX_VERIFY_SECONDS
-    const answer = await this.#waitFor(MOST_WAIT_MS[isNamed ? 'named' : 'stranger'], message.id, (place) =>
-      this.#answer(ask, signal, place),
-    )
-    // What is refused may be an old request that somebody else sent again: it keeps nothing, and ends nothing.
-    if (isNamed && answer.kind !== 'busy') this.#keptForNamedUntilMs = answer.kind === 'refused' ? before : 0
+    const act = (place: Place) => this.#answer(ask, signal, place)
+    if (!this.#isOfNamed(from, message)) return await this.#waitFor(MOST_WAIT_MS.stranger, message.id, act)
+    this.#namedWaiting++
+    const answer = await this.#waitFor(MOST_WAIT_MS.named, message.id, act).finally(() => this.#namedWaiting--)
+    // What is refused keeps nothing, and ends nothing (attack 513).
+    if (answer.kind === 'busy') this.#keptForNamedUntilMs = this.#now() + 1000 * MAX_VERIFY_SECONDS
+    if (answer.kind === 'granted') this.#keptForNamedUntilMs = 0
     return answer
+  }
+
+  /** Not by a request that is old, or whose id was used: anybody may send it again. */
+  #isOfNamed(from: string, { id, askedAtMs }: Request): boolean {
+    const isUsed = this.#book.leases.some((lease) => lease.id === id)
+    return this.#deps.isNamed(from) && isFresh(askedAtMs, this.#now()) && !isUsed
   }
 
   async #waitFor(mostMs: number, id: string, act: (place: Place) => Promise<Answer>): Promise<Answer> {
@@ -214,7 +221,7 @@ export class LeaseService {
     if (key === null)
       return refusal(id, 'BAD_KEY', 'the key must be one line of ssh-ed25519 or ssh-rsa (2048 bits or more)')
     const named = this.#deps.isNamed(from) ? { over: this.#strangerHolding() } : null
-    if (named === null && this.#now() < this.#keptForNamedUntilMs) return this.#busy(id)
+    if (named === null && (this.#namedWaiting > 0 || this.#now() < this.#keptForNamedUntilMs)) return this.#busy(id)
     const asked = { id, holder: from, purpose, sshKey: key.line, seconds, named }
     const event = { kind: 'request', ...asked, nowMs: this.#now() } as const
     // Whose time is over is closed by the one who keeps time: it may take long, and may fail.
