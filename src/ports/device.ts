@@ -36,7 +36,8 @@ export type OnRoot = (root: Uint8Array) => void
 
 /**
  * A thing that multiplies. One series, fill or set of passes runs at a time; what it leaves behind for the openings stays
- * until the next one starts (a fill stays through passes and link passes) or `release` is called.
+ * until the next one starts (a fill stays through passes and link passes) or `release` is called. Several devices run, and
+ * open, at the same time.
  * Paths come back as siblings from leaf to root, 32 bytes each, one opening after the other, no separators.
  */
 export interface Device {

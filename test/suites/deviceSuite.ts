@@ -161,6 +161,23 @@ export function deviceSuite(name: string, { open, skip = null, refused = [] }: D
       }
     })
 
+    test('attack 514: several devices open at once what each has made, series and passes', async () => {
+      const both = [device, peer]
+      const tasks = both.map((_, i) => seriesTask({ seed: bytes(20 + i), rounds: 3 + i }))
+      await Promise.all(both.map((one, i) => one.runSeries(tasks[i]!, () => {}, never)))
+      const ofSeries = tasks.map(({ rounds }) => asked(rounds, 8))
+      const series = await Promise.all(both.map((one, i) => one.openSeries(ofSeries[i]!, never)))
+      expect(series.map(toHex)).toEqual(tasks.map((task, i) => toHex(expectedSeries(task).paths(ofSeries[i]!))))
+      const fills = both.map((_, i) => fillTask({ kept: 2 + i, seed: bytes(22 + i) }))
+      const passTask = { passes: 3, start: bytes(24) }
+      await Promise.all(both.map((one, i) => one.fill(fills[i]!, () => {}, never)))
+      await Promise.all(both.map((one) => one.runPasses(passTask, () => {}, never)))
+      const ofPasses = fills.map(({ kept }) => asked(3, 4 * kept))
+      const passes = await Promise.all(both.map((one, i) => one.openPasses(ofPasses[i]!, never)))
+      const expected = fills.map((task) => expectedPasses(task, expectedFill(task), passTask))
+      expect(passes.map(toHex)).toEqual(expected.map((one, i) => toHex(one.paths(ofPasses[i]!))))
+    })
+
     test('behavior: who waits for a pass of another device that does not come can be stopped, and is usable then', async () => {
       const task = fillTask({ kept: 2 })
       await device.fill(task, () => {}, never)

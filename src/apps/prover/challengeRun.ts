@@ -18,7 +18,7 @@ const cannot = async () => null
 /** Has the processor of the box sign 64 bytes; null where it cannot. */
 export type AskProcessor = (data: Uint8Array) => Promise<CpuEvidence | null>
 
-type DeviceWork = (device: Device, index: number, onRoot: OnRoot, signal: AbortSignal) => Promise<void>
+type DeviceWork<T> = (device: Device, index: number, onRoot: OnRoot, signal: AbortSignal) => Promise<T>
 type PartOrder = Extract<Order, { part: number }>
 
 /** The validator asked for something out of turn: the prover says so and ends. */
@@ -94,10 +94,10 @@ export class ChallengeRun {
     await this.#run(second, z, signal)
   }
 
-  #run(phase: Phase, word: Uint8Array, signal: AbortSignal): Promise<void> {
+  async #run(phase: Phase, word: Uint8Array, signal: AbortSignal): Promise<void> {
     const places = devicesOf(this.#part)
     const passes = new JointPasses(places.length)
-    return this.#onEach(signal, (device, index, onRoot, signal) => {
+    await this.#onEach(signal, (device, index, onRoot, signal) => {
       const seed = partSeed(this.#x, word, this.#queries.length, index)
       const task = phase.task(this.#part, index, word, seed)
       if ('series' in task) return device.runSeries(task.series, onRoot, signal)
@@ -117,13 +117,14 @@ export class ChallengeRun {
     const p = this.#queries.length
     const { parts } = this.#challenge
     const fill = kind.fill(parts, p)
-    for (const device of devicesOf(part)) {
+    // At once: a card that makes its rounds again takes seconds, and others wait for all of them (attack 514).
+    const opened = await this.#onEach(signal, async (port, device, _, signal) => {
       const tiles = kind.tiles(parts, p, device)
       const asked = Array.from({ length: part.openings }, (_, i) => drawOpening(query, device, i, part.rounds, tiles))
-      const port = this.#devices[device]!
-      const paths = await blaming(port, fill === null ? port.openSeries(asked, signal) : port.openPasses(asked, signal))
-      await this.#send({ type: 'opened', part: p, device, paths })
-    }
+      const paths = await (fill === null ? port.openSeries(asked, signal) : port.openPasses(asked, signal))
+      return { type: 'opened', part: p, device, paths } as const
+    })
+    for (const answer of opened) await this.#send(answer)
     this.#queries.push(query)
     this.#s = null
     this.#z = null
@@ -133,7 +134,7 @@ export class ChallengeRun {
   }
 
   /** All devices of the part at once; every root goes out as it is made, in order per device. One fault stops all. */
-  async #onEach(outer: AbortSignal, work: DeviceWork): Promise<void> {
+  async #onEach<T>(outer: AbortSignal, work: DeviceWork<T>): Promise<readonly T[]> {
     const part = this.#queries.length
     const failed = new AbortController()
     const signal = AbortSignal.any([outer, failed.signal])
@@ -154,6 +155,7 @@ export class ChallengeRun {
     const [first] = (await Promise.allSettled(jobs)).filter((job) => job.status === 'rejected')
     if (first) throw failed.signal.reason ?? first.reason
     await Promise.all(sending)
+    return await Promise.all(jobs)
   }
 }
 
