@@ -5,12 +5,13 @@ import { claimed } from '../../src/core/params/provenance.ts'
 import { nextBoxState, type Outcome } from '../../src/core/schedule/boxState.ts'
 import type { BoxFilter, Finish, Store, TakenJob } from '../../src/ports/store.ts'
 import { madeUpRound } from '../support/madeUpRounds.ts'
+import { olderStore, SHOWN_BEFORE_KEYS, SHOWN_SINCE } from '../support/olderStore.ts'
 import { entry, failedBox, finishOf, job, resultOf } from '../support/storeFixtures.ts'
 import { textOf } from '../support/textOf.ts'
 
 export interface StoreUnderTest {
-  /** An empty store. */
-  open(): Promise<Store>
+  /** An empty store, or one in whose empty database so much was done before. */
+  open(older?: readonly string[]): Promise<Store>
   end(): Promise<void>
 }
 
@@ -33,6 +34,10 @@ const inventory = claimed({
 const all = { after: null, limit: 100 }
 const owner = 'validator-a'
 const claim = { owner, holdMs: 60_000, limit: 10 }
+
+async function* from(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines
+}
 
 /** What every store promises; each driver runs all of it. */
 export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): void {
@@ -1086,6 +1091,54 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       expect((await store.keptRound(validator, null))?.record).toEqual(two)
     })
 
+    test.each([
+      [10, SHOWN_BEFORE_KEYS],
+      [12, SHOWN_SINCE],
+      [13, SHOWN_SINCE],
+    ])(
+      'attack 515: in a store of schema %i that is upgraded a key is of the box that showed it first',
+      async (schema, shown) => {
+        const rows = shown.flatMap((one) => one.rows)
+        const upgraded = await under.open(olderStore(schema, rows))
+        try {
+          const ownerOf = (key: string) => upgraded.takeKey({ boxId: 'another', moves: 0, key, isSigned: false })
+          expect(await Promise.all(shown.map(({ key }) => ownerOf(key)))).toEqual(shown.map(({ owner }) => owner))
+        } finally {
+          await upgraded.close()
+        }
+      },
+    )
+
+    test('attack 515: a backup from before that is restored tells whose a key is too; one of today is left as it is', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      const [taken, free] = ['c', 'd'].map((first) => `${first}${n}`.padStart(64, '0')) as [string, string]
+      const show = async (boxId: string, proverKey: string, round: number) => {
+        await store.addJob(job(boxId, { round }))
+        await store.finishJob(finishOf(await only(boxId), owner, { result: resultOf({ proverKey }) }))
+      }
+      await show(a, taken, n)
+      await store.takeKey({ boxId: b, moves: 0, key: taken, isSigned: true })
+      await show(b, taken, n)
+      const [c, d] = [`${a}2`, `${b}2`]
+      for (const id of [c, d]) {
+        await store.putBox(entry(id))
+        await show(id, free, n)
+      }
+      const lines: string[] = []
+      await store.dump(async (line) => void lines.push(line))
+      const before = lines.map((line, i) => (i === 0 ? line.replace(/,"schema":\d+/, '') : line))
+      const ownersIn = async (backup: readonly string[]) => {
+        const other = await under.open()
+        await other.load(from(backup))
+        const ownerOf = (key: string) => other.takeKey({ boxId: 'another', moves: 0, key, isSigned: false })
+        const owners = [await ownerOf(taken), await ownerOf(free)]
+        await other.close()
+        return owners
+      }
+      expect(await ownersIn(before)).toEqual([a, c])
+      expect(await ownersIn(lines)).toEqual([b, null])
+    })
+
     test('a dump restores into an empty store, and only there; times of a clock since set back hold nothing up', async () => {
       for (const id of [a, b]) await store.putBox(entry(id, { claim: id === b ? 'L4' : null }))
       await store.addJob(job(b, { round: n }))
@@ -1114,9 +1167,6 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const lines: string[] = []
       const rows = await store.dump(async (line) => void lines.push(line))
       expect(lines).toHaveLength(rows + 1)
-      const from = async function* (kept: readonly string[]) {
-        yield* kept
-      }
       await expect(store.load(from(lines))).rejects.toMatchObject({ detail: { code: 'STORE_NOT_EMPTY' } })
       // Rounds and jobs as a clock that was a day ahead would have written them.
       const dayLater = (_: string, time: string) =>
@@ -1125,6 +1175,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const ahead = lines
         .map((line) => line.replace(/,"claim_verdict":(null|"[^"]*")/, ''))
         .map((line) => (line.startsWith('{"table":"boxes"') ? line.replace(/,"prover_key":(null|"[^"]*")/, '') : line))
+        .map((line) => line.replace(/,"schema":\d+/, ''))
         // One of them as it was before scores had rules.
         .map((line) =>
           line.includes(`"id":"${a}"`)

@@ -1,6 +1,15 @@
 import type { Store } from '../../ports/store.ts'
 import { fault } from './faults.ts'
-import { CLAIMS_OF_OLD, KEYS_OF_OLD, PENDING_OF_OLD, SCORES_OF_OLD, TABLES, TABLES_WITH_NUMBERS } from './migrations.ts'
+import {
+  CLAIMS_OF_OLD,
+  KEYS_OF_OLD,
+  MIGRATIONS,
+  PENDING_OF_OLD,
+  SCHEMA_OF_KEYS,
+  SCORES_OF_OLD,
+  TABLES,
+  TABLES_WITH_NUMBERS,
+} from './migrations.ts'
 import { type Database, json, type Queries, sql, words } from './sql.ts'
 
 const HEADER = 'touchstone-store-1'
@@ -47,7 +56,7 @@ export function careQueries(db: Database) {
 async function dump(db: Database, write: (line: string) => Promise<void>): Promise<number> {
   return await db.transaction(async (inside) => {
     let written = 0
-    await write(json({ format: HEADER }))
+    await write(json({ format: HEADER, schema: MIGRATIONS.length }))
     for (const table of TABLES) {
       await inside.query(words(`declare ${table}_rows cursor for select to_jsonb(t) as row from ${table} t`))
       for (;;) {
@@ -66,9 +75,8 @@ async function load(db: Database, lines: AsyncIterable<string>): Promise<number>
     if ((await inside.query(sql`select id from boxes limit 1`)).length > 0) throw fault('STORE_NOT_EMPTY')
     let loaded = 0
     let waiting: { table: string; rows: unknown[] } = { table: '', rows: [] }
-    let hasKeys = false
-    for await (const { table, row } of rowsOf(lines)) {
-      hasKeys ||= table === 'boxes' && Object.hasOwn(Object(row), 'prover_key')
+    const head: Head = {}
+    for await (const { table, row } of rowsOf(lines, head)) {
       if (table !== waiting.table || waiting.rows.length === PIECE) {
         await insertRows(inside, waiting)
         waiting = { table, rows: [] }
@@ -77,7 +85,7 @@ async function load(db: Database, lines: AsyncIterable<string>): Promise<number>
       loaded++
     }
     await insertRows(inside, waiting)
-    const keys = hasKeys ? [] : [KEYS_OF_OLD]
+    const keys = (head.schema ?? 0) < SCHEMA_OF_KEYS ? KEYS_OF_OLD : []
     for (const text of [...keys, ...CLAIMS_OF_OLD, ...SCORES_OF_OLD, PENDING_OF_OLD]) await inside.query(words(text))
     for (const table of TABLES_WITH_NUMBERS)
       await inside.query(sql`select setval(pg_get_serial_sequence(${table}::text, 'id'),
@@ -87,11 +95,19 @@ async function load(db: Database, lines: AsyncIterable<string>): Promise<number>
   })
 }
 
-async function* rowsOf(lines: AsyncIterable<string>): AsyncGenerator<{ table: string; row: unknown }> {
+/** What the first line says beside the format; of what schema a backup is, since 14. */
+interface Head {
+  schema?: number
+}
+
+async function* rowsOf(
+  lines: AsyncIterable<string>,
+  head: Head,
+): AsyncGenerator<{ readonly table: string; readonly row: unknown }> {
   let first = true
   for await (const line of lines) {
     if (line === '') continue
-    let value: { format?: unknown; table?: unknown; row?: unknown }
+    let value: Head & { format?: unknown; table?: unknown; row?: unknown }
     try {
       value = JSON.parse(line)
     } catch {
@@ -99,7 +115,8 @@ async function* rowsOf(lines: AsyncIterable<string>): AsyncGenerator<{ table: st
     }
     if (first ? value.format !== HEADER : !(TABLES as readonly unknown[]).includes(value.table))
       throw fault('NOT_A_BACKUP')
-    if (!first) yield { table: value.table as string, row: value.row }
+    if (first) Object.assign(head, value)
+    else yield { table: value.table as string, row: value.row }
     first = false
   }
   if (first) throw fault('NOT_A_BACKUP')

@@ -23,22 +23,38 @@ export const SCORES_OF_OLD: readonly string[] = [
     where scored_at is not null and score_rules is distinct from ${SCORE_RULES}`,
 ]
 
-/**
- * Whose prover key is whose, from what was accepted last: scores that ended took that with them, and a key that nobody has
- * belongs to whoever shows it first (attack 502). Of several it is that of the one that showed it first; a box that has moved
- * since has left its key behind. Before scores end, which tell that. For a migration, and for a backup without keys.
- */
-export const KEYS_OF_OLD = `update boxes set prover_key = k.prover_key from (
-    select distinct on (l.prover_key) l.box_id, l.prover_key from (
+/** Since this schema keys are as they should be, and a backup says of which it is. */
+export const SCHEMA_OF_KEYS = 14
+
+/** Boxes that have no key, with that of what was accepted last: a box that has moved since has left its key behind. */
+const WITHOUT_KEY = `select b.id, l.prover_key, (select min(r.id) from results r
+      where r.box_id = b.id and r.prover_key = l.prover_key and r.outcome = 'accepted') as first_shown
+    from boxes b join (
       select distinct on (box_id) box_id, prover_key from results
-      where outcome = 'accepted' and prover_key is not null order by box_id, id desc) l
-    join boxes b on b.id = l.box_id where b.removed_at is null and b.prover_key is null
+      where outcome = 'accepted' and prover_key is not null order by box_id, id desc) l on l.box_id = b.id
+    where b.removed_at is null and b.prover_key is null
       and (coalesce(b.moves, 0) = 0
-        or exists (select from results a where a.id = b.last_accepted and a.prover_key = l.prover_key))
-    order by l.prover_key, (select min(r.id) from results r where r.box_id = l.box_id and r.prover_key = l.prover_key
-      and r.outcome = 'accepted'), b.id) k
-  where boxes.id = k.box_id and boxes.prover_key is null
-    and not exists (select from boxes o where o.prover_key = k.prover_key and o.removed_at is null)`
+        or exists (select from results a where a.id = b.last_accepted and a.prover_key = l.prover_key))`
+
+/**
+ * Whose prover key is whose: scores that ended took that with them, and a key that nobody has belongs to whoever shows it
+ * first (attack 502). It is that of the box that showed it first, and so first of all not of another that has it (attack 515),
+ * unless that one may have shown it before in what was deleted since. For a migration, before scores end, which tell who has
+ * moved; and for a backup from before schema 14. In a store of today it might undo what a move did.
+ */
+export const KEYS_OF_OLD: readonly string[] = [
+  `update boxes set prover_key = null from (${WITHOUT_KEY}) k
+    where boxes.prover_key = k.prover_key
+      and k.first_shown < all (select id from results r
+        where r.box_id = boxes.id and r.prover_key = k.prover_key and r.outcome = 'accepted')
+      and (verified_total <= (select count(*) from results r where r.box_id = boxes.id and r.outcome = 'accepted')
+        or k.prover_key <> (select r.prover_key from results r
+          where r.box_id = boxes.id and r.outcome = 'accepted' order by r.id limit 1))`,
+  `update boxes set prover_key = k.prover_key from (
+      select distinct on (prover_key) * from (${WITHOUT_KEY}) w order by prover_key, first_shown, id) k
+    where boxes.id = k.id
+      and not exists (select from boxes o where o.prover_key = k.prover_key and o.removed_at is null)`,
+]
 
 /** Nor does what was earned by older rules count when its window is over. */
 export const PENDING_OF_OLD = `update boxes set pending = null
@@ -240,7 +256,9 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     where k.id = boxes.id`,
   ],
   // What boxes on one card show in one precision is paid once (attack 491).
-  [KEYS_OF_OLD, ...SCORES_OF_OLD, PENDING_OF_OLD],
+  [...KEYS_OF_OLD, ...SCORES_OF_OLD, PENDING_OF_OLD],
+  // For stores in which the last one left a key with whoever had it, though another showed it first.
+  KEYS_OF_OLD,
 ]
 
 /** Order of a dump: whatever is referred to comes first. */

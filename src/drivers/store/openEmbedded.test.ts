@@ -11,12 +11,21 @@ import { MIGRATIONS } from './migrations.ts'
 import { openEmbedded } from './openEmbedded.ts'
 import { PGLITE_START } from './pgliteSettings.ts'
 
+/** Does so much in place of what the folder held. */
+async function fillFolder(folder: string, statements: readonly string[]): Promise<void> {
+  const older = await PGlite.create(folder, { startParams: [...PGLITE_START] })
+  await older.exec('drop schema public cascade; create schema public')
+  for (const text of statements) await older.query(text)
+  await older.close()
+}
+
 storeSuite('embedded', async () => {
   const folders: { end(): void }[] = []
   return {
-    open: async () => {
+    open: async (older) => {
       const made = await embeddedFolder()
       folders.push(made)
+      if (older) await fillFolder(made.folder, older)
       return openEmbedded({ folder: made.folder })
     },
     end: async () => {

@@ -13,9 +13,12 @@ beforeAll(async () => {
 afterAll(() => server?.end())
 
 let databases = 0
-const openFresh = async () => {
+const openFresh = async (older: readonly string[] = []) => {
   const name = `t${databases++}`
   await server.createDatabase(name)
+  const before = postgres(server.url(name), { onnotice: () => {} })
+  for (const statement of older) await before.unsafe(statement)
+  await before.end()
   return openPostgres({ url: server.url(name) })
 }
 
