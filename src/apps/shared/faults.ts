@@ -52,6 +52,12 @@ export const fault = faultsOf({
     message: 'the device {device} cannot prove transitions of this work by sumcheck: nothing was done',
     nextStep: 'Such proofs are made on a processor: name a box without a card with --on, or use --method openings.',
   },
+  CARDS_TOO_UNLIKE: {
+    blame: 'prover',
+    message: 'the cards of this box differ too much for one run: the fastest would be through it before it counts',
+    nextStep:
+      'Have each kind of card verified as a box of its own: one container or account for each, in which no other is seen (CUDA_VISIBLE_DEVICES).',
+  },
   CHECKS_TOO_SLOW: {
     blame: 'validator',
     retry: true,

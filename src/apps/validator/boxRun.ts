@@ -1,4 +1,4 @@
-import { askedPreset, lengthen, shortParts, timedParts } from '../../core/certificate/shortParts.ts'
+import { askedPreset, isCutByRoots, lengthen, shortParts, timedParts } from '../../core/certificate/shortParts.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import { MAX_DEVICES } from '../../core/params/constants.ts'
 import type { Precision } from '../../core/params/precision.ts'
@@ -108,7 +108,9 @@ export class BoxRun {
       const steadier = asking.sizes.size > 0 ? [] : planSteadySizing(inputs, asking.plan, timings)
       return steadier.length > 0 ? { ...sized, plan: steadier } : timing(sized)
     }
-    return { ...asking, at: 'run', plan: planRun(inputs, sizeOf(asking), timings) }
+    const plan = planRun(inputs, sizeOf(asking), timings)
+    if (isCutByRoots(plan, timings, inputs.preset)) throw fault('CARDS_TOO_UNLIKE', {})
+    return { ...asking, at: 'run', plan }
   }
 
   async #afterRun(asking: Asking, conducted: Conducted): Promise<RunState> {

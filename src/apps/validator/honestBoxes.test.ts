@@ -80,6 +80,41 @@ describe('an honest box of idle cards, over times as the catalogue expects them'
   })
 
   test.each([
+    [1, 'v100-pcie-32gb', 7, 'rtx-5090'],
+    [2, 'v100-sxm2-16gb', 6, 'h100-pcie'],
+    [3, 'h100-sxm', 1, 'v100-sxm2-16gb'],
+    [1, 'k80', 2, 'rtx-5090'],
+  ])(
+    'attack 516: %i x %s and %i x %s are told that they cannot be measured together, and not rejected',
+    async (...box) => {
+      const [cards, id, more, other] = box
+      const others = Array.from({ length: more }, () => modelOf(catalogue, other))
+      for (const roundTripSeconds of [0.001, 0.05]) {
+        const verdict = verdictOn(
+          { model: modelOf(catalogue, id), cards, others, claim: null, roundTripSeconds },
+          catalogue,
+        )
+        await expect(verdict).rejects.toMatchObject({ detail: { code: 'CARDS_TOO_UNLIKE' } })
+      }
+    },
+  )
+
+  test('attack 516: no box of up to eight cards of two models is rejected for a part that our limit of roots made short', async () => {
+    const uniform = uniformFrom(seededRandomness(516))
+    const draw = () => catalogue.models[Math.floor(uniform() * catalogue.models.length)]!
+    const rejected: string[] = []
+    for (let i = 0; i < 100; i++) {
+      const [model, other] = [draw(), draw()]
+      const cards = 1 + Math.floor(7 * uniform())
+      const others = Array.from({ length: 8 - cards }, () => other)
+      const box = { model, cards, others, claim: null, roundTripSeconds: 0.02 }
+      const { judgement } = await verdictOn(box, catalogue).catch(() => ({ judgement: null }))
+      if (judgement?.reason?.code === 'TOO_SHORT') rejected.push(`${cards} x ${model.id}, ${other.id}`)
+    }
+    expect(rejected).toEqual([])
+  })
+
+  test.each([
     ['a100-pcie-80gb', 2, 15e9, 0.2],
     ['h200-nvl', 4, 11e9, 0.001],
     ['rtx-a6000', 2, 0.8e9, 0.001],

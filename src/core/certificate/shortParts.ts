@@ -2,7 +2,7 @@ import type { Preset } from '../params/presets.ts'
 import { figuresOf } from '../proof/figures.ts'
 import { isWhole } from '../proof/part.ts'
 import { comparedWith, kindOf, type PlannedPart, partRole } from '../proof/partKinds.ts'
-import { boundedRounds } from '../proof/planPart.ts'
+import { boundedRounds, partKey, type Timings } from '../proof/planPart.ts'
 import type { Run } from '../proof/verifyPart.ts'
 
 /** A run, the preset it is judged by and the shortest round trip measured before it. */
@@ -44,6 +44,21 @@ export const fewRounds = ({ leastRounds }: Preset, { challenge }: Run) =>
 function leastMicroseconds({ preset, run: { challenge }, roundTripUs }: Timed, p: number): number {
   const part = challenge.parts[p]!
   return isWhole(part) ? kindOf(part).leastUs(partRole(challenge.parts, p), preset, roundTripUs) : 0
+}
+
+/** A calibration may read a little slow. */
+const NEARLY = 1.1
+
+/**
+ * Whether a part would be over too soon for the fastest device though it has all the rounds there may be, because a much
+ * slower one beside it makes them small: nothing that the box did (attack 516).
+ */
+export function isCutByRoots(plan: readonly PlannedPart[], timings: Timings, preset: Preset): boolean {
+  return plan.some((part, p) => {
+    const hasMost = isWhole(part) && part.rounds === boundedRounds(Number.POSITIVE_INFINITY, part.kept.length)
+    const fastestUs = 1e6 * (timings.get(partKey(part))?.fastest ?? Number.POSITIVE_INFINITY)
+    return hasMost && part.rounds * fastestUs < NEARLY * kindOf(part).leastUs(partRole(plan, p), preset, 0)
+  })
 }
 
 /** A box that was busy in the first run and is idle in the second may be twice as fast, and still be honest. */

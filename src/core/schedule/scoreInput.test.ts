@@ -138,3 +138,18 @@ test('attack 113: a twin that is likelier than the card that was sold does not r
   expect(posing).toMatchObject({ model: 'gh200-144gb', verdict: 'matches' })
   expect(posing.terms).toEqual(termsOf(1.25, null).terms)
 })
+
+test('attack 517: of devices that are unlike no base score is paid: they are named by less than the claim is judged by', async () => {
+  const catalogue = await shippedCatalogue()
+  const id = 'rtx-3090'
+  const inputOf = (used: number) => {
+    const alone = cardLike(catalogue, id)
+    const card = { ...alone, bindRate: 0.5 * alone.rates.int8! }
+    const cards = [card, { ...card, heldBytes: (1 - used) * card.heldBytes! }]
+    const judgement = judgeSynthetic(catalogue, { cards, size: classesOf(catalogue, id) }, { claim: `2x ${id}` })
+    expect(judgement.claim?.verdict).toBe('matches')
+    return scoreInput({ judgement, registered: false, allocated: false }).gpu
+  }
+  expect(inputOf(0)).toMatchObject({ model: id })
+  expect(inputOf(0.06)).not.toHaveProperty('model')
+})

@@ -1,5 +1,6 @@
 import type { Tier } from '../attest/checkBundle.ts'
 import type { Judgement } from '../certificate/judgeRun.ts'
+import { isUnlike } from '../identify/unlike.ts'
 import type { HostPart } from '../inventory/hostReport.ts'
 import type { Inventory } from '../inventory/inventory.ts'
 import { gpuTotals } from '../score/gpuTotals.ts'
@@ -32,9 +33,15 @@ const isAsSold = ({ claim }: Judgement): boolean =>
   claim?.verdict === 'matches' &&
   claim.reasons.every((reason) => typeof reason !== 'string' && reason.got === reason.expected)
 
+/** Unlike devices are named by less than a claim is judged by (attack 517). */
+const areAlike = ({ devices }: Judgement): boolean => {
+  const shown = devices.map(({ rates, memory }) => ({ rates, ...(memory && { memoryBytes: memory.heldBytes }) }))
+  return !shown.some((one) => shown.some((other) => isUnlike(one, other)))
+}
+
 /** A model is inferred, and likelier for what is kept back; its base score is for who has shown all of it (attack 99). */
 function modelOf(judgement: Judgement): Pick<GpuScoreInput, 'model'> {
   const models = new Set(judgement.devices.map(({ identity }) => identity.cards?.[0]))
   const [model] = models
-  return models.size === 1 && model && isAsSold(judgement) ? { model } : {}
+  return models.size === 1 && model && isAsSold(judgement) && areAlike(judgement) ? { model } : {}
 }
