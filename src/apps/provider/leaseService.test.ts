@@ -2,7 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { signerFrom } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
-import { holderOf, type Lease, type LeaseBook, MAX_VERIFY_SECONDS } from '../../core/lease/leaseBook.ts'
+import {
+  holderOf,
+  type Lease,
+  type LeaseBook,
+  MAX_RENT_SECONDS,
+  MAX_VERIFY_SECONDS,
+} from '../../core/lease/leaseBook.ts'
 import { decodeAnswer, encodeAsk, type LeaseAsk } from '../../core/lease/leaseMessages.ts'
 import { fault } from '../../drivers/lease/faults.ts'
 import { sealToKey } from '../../drivers/system/sealToKey.ts'
@@ -269,6 +275,33 @@ describe('LeaseService', () => {
       expect(await Promise.all(asked)).toMatchObject([{ kind: 'granted' }, { code: 'NOT_ALLOWED' }])
       await ask(service, { kind: 'release', id: 'a'.repeat(32) }, bob)
       expect(await ask(service, request('c'))).toMatchObject({ kind: 'granted' })
+    })
+  })
+
+  describe('attack 522: a recorded request is given nothing later', () => {
+    const named = [ann, bob].map(({ publicKey }) => toHex(publicKey))
+    const isNamed = (key: string) => named.includes(key)
+
+    test.each([
+      ['verify', 1000],
+      ['rent', MAX_RENT_SECONDS],
+    ] as const)('to %s, where its key was told that the box is busy', async (purpose, seconds) => {
+      const { deps } = world()
+      const service = new LeaseService({ ...deps(), isNamed })
+      const asked = () => ask(service, request('b', { purpose, seconds }), ann)
+      await ask(service, request('a'), bob)
+      expect(await asked()).toMatchObject({ kind: 'busy' })
+      await ask(service, { kind: 'release', id: 'a'.repeat(32) }, bob)
+      expect(await asked()).toMatchObject({ code: 'ID_USED' })
+      expect(await ask(service, request('c'), bob)).toMatchObject({ kind: 'granted' })
+    })
+
+    test('where its key gave it back before it came', async () => {
+      const { deps } = world()
+      const service = new LeaseService({ ...deps(), isNamed })
+      expect(await ask(service, { kind: 'release', id: 'b'.repeat(32) }, bob)).toMatchObject({ code: 'NO_SUCH_LEASE' })
+      expect(await ask(service, request('b'), bob)).toMatchObject({ code: 'ID_USED' })
+      expect(await ask(service, request('b'), ann)).toMatchObject({ kind: 'granted' })
     })
   })
 

@@ -17,6 +17,7 @@ import {
   isFresh,
   type LeaseAnswerMessage,
   type LeaseAsk,
+  MAX_CLOCK_SKEW_MS,
   type Signed,
 } from '../../core/lease/leaseMessages.ts'
 import { parseSshPublicKey, type SshPublicKey } from '../../core/lease/sshPublicKey.ts'
@@ -80,6 +81,8 @@ export class LeaseService {
   #namedWaiting = 0
   /** And until then, where one has waited in vain (attack 490). */
   #keptForNamedUntilMs = 0
+  /** Keys that were told that the box is busy, or gave back what was never given, with the id, and how long to remember it. */
+  readonly #spent = new Map<string, number>()
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor(deps: LeaseDeps) {
@@ -144,21 +147,35 @@ export class LeaseService {
   async #answerInTime(ask: Signed<LeaseAsk>, signal: AbortSignal): Promise<Answer> {
     const { from, message } = ask
     if (message.kind === 'liveness') return await this.#answer(ask, signal)
-    if (message.kind === 'release') return await this.#inTurn(() => this.#answer(ask, signal))
+    if (message.kind === 'release') {
+      const released = await this.#inTurn(() => this.#answer(ask, signal))
+      if (released.kind === 'refused' && this.#deps.isNamed(from)) this.#spend(from, message.id)
+      return released
+    }
     const act = (place: Place) => this.#answer(ask, signal, place)
     if (!this.#isOfNamed(from, message)) return await this.#waitFor(MOST_WAIT_MS.stranger, message.id, act)
     this.#namedWaiting++
     const answer = await this.#waitFor(MOST_WAIT_MS.named, message.id, act).finally(() => this.#namedWaiting--)
     // What is refused keeps nothing, and ends nothing (attack 513).
-    if (answer.kind === 'busy') this.#keptForNamedUntilMs = this.#now() + 1000 * MAX_VERIFY_SECONDS
+    if (answer.kind === 'busy') {
+      this.#keptForNamedUntilMs = this.#now() + 1000 * MAX_VERIFY_SECONDS
+      this.#spend(from, message.id)
+    }
     if (answer.kind === 'granted') this.#keptForNamedUntilMs = 0
     return answer
   }
 
   /** Not by a request that is old, or whose id was used: anybody may send it again. */
   #isOfNamed(from: string, { id, askedAtMs }: Request): boolean {
-    const isUsed = this.#book.leases.some((lease) => lease.id === id)
+    const isUsed = this.#spent.has(from + id) || this.#book.leases.some((lease) => lease.id === id)
     return this.#deps.isNamed(from) && isFresh(askedAtMs, this.#now()) && !isUsed
+  }
+
+  /** Whoever recorded the request would be given a lease later that nobody knows of, for as long as was asked (attack 522). */
+  #spend(from: string, id: string): void {
+    const nowMs = this.#now()
+    for (const [old, untilMs] of this.#spent) if (untilMs < nowMs) this.#spent.delete(old)
+    this.#spent.set(from + id, nowMs + 2 * MAX_CLOCK_SKEW_MS)
   }
 
   async #waitFor(mostMs: number, id: string, act: (place: Place) => Promise<Answer>): Promise<Answer> {
@@ -215,6 +232,7 @@ export class LeaseService {
 
   async #grant(from: string, message: Request, signal: AbortSignal, place?: Place): Promise<Answer> {
     const { id, purpose, seconds } = message
+    if (this.#spent.has(from + id)) return refusal(id, 'ID_USED', 'ask again with a new id')
     if (!this.#deps.isAllowed(from, purpose))
       return refusal(id, 'NOT_ALLOWED', `this provider gives you no lease to ${purpose}`)
     const key = this.#usableKey(message.sshKey)
