@@ -46,7 +46,12 @@ export async function openSshBox(target: SshBoxTarget, signal: AbortSignal): Pro
   const route = isPersonal
     ? await routeOf(parseSshTarget(address), user, signal)
     : plainRoute(parseSshAddress(address, user))
-  const deps: RouteDeps = { routeOf: (hop, inner) => routeOf(hop, user, inner), optionsFor }
+  // The password is that of the box: nobody on the way hears it.
+  const { TOUCHSTONE_SSH_PASSWORD: _, ...env } = target.env
+  const deps: RouteDeps = {
+    routeOf: (hop, inner) => routeOf(hop, user, inner),
+    optionsFor: (hop) => sessionOptions({ ...target, env }, hop, ask),
+  }
   const dial = dialOf(route, deps)
   const options = {
     ...optionsFor(route),
