@@ -91,7 +91,8 @@ async function overTheWire(): Promise<void> {
   const box = openInProcessBox(async ({ input, write }) => {
     const device = openCudaWork({ ordinals: [0] })[0]!
     const openField = async () => field
-    await serveWork({ device, signer: testSigner(7), randomness: systemRandomness, openField, input, write })
+    const engines = { openField, openExact: openExactEngine }
+    await serveWork({ device, signer: testSigner(7), randomness: systemRandomness, ...engines, input, write })
     await device.close()
   })
   const signal = new AbortController().signal

@@ -7,7 +7,7 @@ import { type Offer, serveProver } from '../apps/prover/serveProver.ts'
 import { devicesAsOne } from '../apps/work/devicesAsOne.ts'
 import { serveWork } from '../apps/work/serveWork.ts'
 import { encodeFrame } from '../core/wire/frames.ts'
-import { openFieldEngine } from '../drivers/gpu/cpu/work/openCpuWork.ts'
+import { openExactEngine, openFieldEngine } from '../drivers/gpu/cpu/work/openCpuWork.ts'
 import { describeDevices, describeLeftOut, openDevices, openWorkDevices } from '../drivers/gpu/openDevices.ts'
 import { askProcessor } from '../drivers/host/askProcessor.ts'
 import { HOST_BUDGET, measureHost, readHost } from '../drivers/host/measureHost.ts'
@@ -44,8 +44,8 @@ async function work(): Promise<void> {
   // Replicas on one machine have a key each.
   const [replica = ''] = /^\d{1,3}$/.exec(process.argv[process.argv.indexOf('--work') + 1] ?? '') ?? []
   const signer = loadSigner(dataFolder(process.env), `prover${replica && `-${replica}`}`, systemRandomness)
-  const field = { openField: openFieldEngine, askProcessor }
-  await serveWork({ device, signer, randomness: systemRandomness, ...field, input: process.stdin, write })
+  const host = { openField: openFieldEngine, openExact: openExactEngine, askProcessor }
+  await serveWork({ device, signer, randomness: systemRandomness, ...host, input: process.stdin, write })
   await device.close()
 }
 

@@ -29,7 +29,8 @@ const program =
     const device = await openCpuWork()
     const signer = testSigner(key)
     const own = start ? { ...device, start } : device
-    await serveWork({ device: own, signer, randomness: systemRandomness, openField: openFieldEngine, input, write })
+    const engines = { openField: openFieldEngine, openExact: openExactEngine }
+    await serveWork({ device: own, signer, randomness: systemRandomness, ...engines, input, write })
   }
 
 test('two boxes that differ are asked over SSH for one patch, and the one that lied is named', async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { serveWork } from '../../src/apps/work/serveWork.ts'
 import { encodeFrame, FrameDecoder } from '../../src/core/wire/frames.ts'
 import { WORK_ANSWER_TYPES, type WorkAnswer } from '../../src/core/wire/messages.ts'
-import { openCpuWork, openFieldEngine } from '../../src/drivers/gpu/cpu/work/openCpuWork.ts'
+import { openCpuWork, openExactEngine, openFieldEngine } from '../../src/drivers/gpu/cpu/work/openCpuWork.ts'
 import { encodeNpy } from '../../src/drivers/workFiles/npy.ts'
 import * as boxes from '../../src/main/boxes/openBox.ts'
 import { addWorkCommand } from '../../src/main/work/workCommand.ts'
@@ -31,9 +31,9 @@ const saying =
       for (const answer of sent.push(bytes) as Iterable<WorkAnswer>) await write(encodeFrame(change(answer, index++)))
     }
     const device = await openCpuWork(WASM)
-    const openField = () => openFieldEngine(WASM)
+    const engines = { openField: () => openFieldEngine(WASM), openExact: () => openExactEngine(WASM) }
     const [signer, randomness] = [testSigner(7), seededRandomness(3)]
-    await serveWork({ device, signer, randomness, openField, input, write: changed })
+    await serveWork({ device, signer, randomness, ...engines, input, write: changed })
   }
 
 const home = {

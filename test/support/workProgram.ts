@@ -2,7 +2,7 @@ import { serveWork } from '../../src/apps/work/serveWork.ts'
 import type { Signer } from '../../src/core/bytes/ed25519.ts'
 import { encodeFrame, FrameDecoder } from '../../src/core/wire/frames.ts'
 import { WORK_ANSWER_TYPES, type WorkAnswer } from '../../src/core/wire/messages.ts'
-import { openCpuWork, openFieldEngine } from '../../src/drivers/gpu/cpu/work/openCpuWork.ts'
+import { openCpuWork, openExactEngine, openFieldEngine } from '../../src/drivers/gpu/cpu/work/openCpuWork.ts'
 import type { WorkDevice, WorkRun } from '../../src/ports/workDevice.ts'
 import type { ProverProgram } from './inProcessBox.ts'
 import { seededRandomness } from './seededRandomness.ts'
@@ -24,8 +24,9 @@ export const workProgram =
       const run = await begin(asked, inputs)
       return { ...run, ...cheat(run) }
     }
-    const openField = () => openFieldEngine(WASM)
-    return serveWork({ device: { ...device, start }, signer, randomness: seededRandomness(3), openField, input, write })
+    const engines = { openField: () => openFieldEngine(WASM), openExact: () => openExactEngine(WASM) }
+    const own = { device: { ...device, start }, signer, randomness: seededRandomness(3) }
+    return serveWork({ ...own, ...engines, input, write })
   }
 
 /** A prover whose answers are changed on their way. */

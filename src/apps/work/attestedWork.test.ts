@@ -55,8 +55,8 @@ async function watched(attest: WorkDevice['attest']) {
       return cpu.start(...asked)
     }
     const device = { ...cpu, start, ...(attest ? { attest } : {}) }
-    const openField = () => openFieldEngine(WASM)
-    await serveWork({ device, signer: testSigner(7), randomness: seededRandomness(3), openField, input, write })
+    const engines = { openField: () => openFieldEngine(WASM), openExact: () => openExactEngine(WASM) }
+    await serveWork({ device, signer: testSigner(7), randomness: seededRandomness(3), ...engines, input, write })
   })
   const ours = { clock: systemClock, randomness: seededRandomness(5), hasher, runPatch, segmentMs: 60_000, every: 0 }
   const seen = { onStep: () => {}, onState: () => {} }

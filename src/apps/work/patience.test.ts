@@ -56,8 +56,9 @@ function device({ clock, traceMs, key = 7, other = -1 }: Device): ProverProgram 
     },
   }
   const slow = { name: 'a device', start: async () => run as WorkRun, close: async () => {} }
-  const openField = () => Promise.reject(new Error('no field'))
-  const server = { device: slow, signer: testSigner(key), randomness: seededRandomness(key), openField }
+  const none = () => Promise.reject(new Error('no engine'))
+  const engines = { openField: none, openExact: none }
+  const server = { device: slow, signer: testSigner(key), randomness: seededRandomness(key), ...engines }
   return ({ input, write }) => serveWork({ ...server, input, write })
 }
 

@@ -19,6 +19,7 @@ import { beginChain, hiddenLink, linksOf, nextLink, type StateMark } from '../..
 import { tensorBytes } from '../../core/work/tensor.ts'
 import { executedMessage, nonceCommitment } from '../../core/work/watched.ts'
 import { openWork, type Work } from '../../core/work/work.ts'
+import { type ExactEngine, hasherOn } from '../../core/work/workEngine.ts'
 import type { WorkKernels } from '../../core/work/workKernels.ts'
 import { WORK_KINDS } from '../../core/work/workKinds.ts'
 import { EXACT_OPS } from '../../core/work/workOps.ts'
@@ -32,6 +33,8 @@ interface WorkServer {
   readonly randomness: Randomness
   /** For the rounds of a sumcheck, when one is asked for. */
   openField(): Promise<FieldEngine>
+  /** For the trees of a dispute, when there is one. */
+  openExact(): Promise<ExactEngine>
   /** Has the processor around the device sign 64 bytes; null where it cannot. */
   readonly askProcessor?: (data: Uint8Array) => Promise<CpuEvidence | null>
   /** What the listener writes. Its end is the listener's goodbye. */
@@ -53,7 +56,7 @@ const NO_STATE = new Uint8Array(32)
 
 /** W4.6. The side that works: does one assignment, and says every state as it is made. A fault is said; then it ends. */
 export async function serveWork(server: WorkServer): Promise<void> {
-  const { device, signer, randomness, openField, input, write } = server
+  const { device, signer, randomness, openField, openExact, input, write } = server
   const send: Send = (answer) => write(encodeFrame(answer))
   const expect = ordersFrom(input)
   try {
@@ -78,7 +81,7 @@ export async function serveWork(server: WorkServer): Promise<void> {
     const lastLink = linksOf(work.workId, done.firstRoot, done.marks).at(-1)!
     await send({ type: 'executed', signature: signer.sign(executedMessage(work.workId, lastLink)) })
     if (assignment.isHidden) await unveil(work, done, salt, send, expect)
-    const answering = answeringDisputes(work, run, done, send, expect)
+    const answering = answeringDisputes(work, run, openExact, done, send, expect)
     const nonce = workNonce(work.workId, signer.publicKey, lastLink)
     const asked = await vouching(server, answering, send)(nonce, 'draw', 'prove')
     if (asked.type === 'draw') await open(work, run, done, assignment, { send, expect, first: asked.nonce })
@@ -238,11 +241,12 @@ type Question = Extract<WorkOrderMessage, { type: (typeof QUESTIONS)[number] }>
 function answeringDisputes(
   work: Work<WorkKernels>,
   run: WorkRun,
+  openExact: WorkServer['openExact'],
   { firstRoot, marks }: Done,
   send: Send,
   expect: Expect,
 ): Expect {
-  const side = engineDisputant(work, run, firstRoot, marks)
+  const side = engineDisputant(work, run, async () => hasherOn(await openExact()), firstRoot, marks)
   const isQuestion = (order: WorkOrderMessage): order is Question => QUESTIONS.some((type) => type === order.type)
   return async (...due) => {
     for (;;) {

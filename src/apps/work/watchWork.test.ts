@@ -25,7 +25,12 @@ import { patchRunner } from '../../core/work/runPatch.ts'
 import { engineOnOwned, hasherOn } from '../../core/work/workEngine.ts'
 import { createWorkKernels } from '../../core/work/workKernels.ts'
 import { EXACT_OPS } from '../../core/work/workOps.ts'
-import { openCheckerEngines, openCpuWork, openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
+import {
+  openCheckerEngines,
+  openCpuWork,
+  openExactEngine,
+  openFieldEngine,
+} from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { readKernel } from '../../drivers/system/kernelFiles.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -296,8 +301,8 @@ describe('a training whose transitions are proven', () => {
         }
       })()
       const device = { ...(await openCpuWork(WASM)), name: 'a card', provesSteps: false }
-      const openField = () => openFieldEngine(WASM)
-      const server = { device, signer: testSigner(7), randomness: seededRandomness(3), openField }
+      const engines = { openField: () => openFieldEngine(WASM), openExact: () => openExactEngine(WASM) }
+      const server = { device, signer: testSigner(7), randomness: seededRandomness(3), ...engines }
       return serveWork({ ...server, input: listening, write })
     }
     await expect(watchedProofs(cannot)).rejects.toMatchObject({ detail: { code: 'CANNOT_PROVE' } })

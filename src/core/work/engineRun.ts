@@ -1,4 +1,4 @@
-import { concatBytes, words32 } from '../bytes/bytes.ts'
+import { concatBytes, joinBytes, words32 } from '../bytes/bytes.ts'
 import { type PatchEvidence, showPatch, type TakeLeaves } from './checkPatch.ts'
 import type { PatchDraw } from './draws.ts'
 import type { ShapedProgram } from './program.ts'
@@ -14,6 +14,8 @@ export interface TensorHasher {
   root(shape: TensorShape, bytes: Uint8Array): Uint8Array
   /** The whole tree, for as many proofs as are asked of it. */
   tree(shape: TensorShape, bytes: Uint8Array): Tree
+  /** What of the tree lies under the node `at` of a height, with it: level by level, leaves first. */
+  levelsUnder(shape: TensorShape, bytes: Uint8Array, height: number, at: number): Uint8Array
   /** W4.1.3. The root that opened leaves, ascending, and the hashes beside them lead to. */
   rootOfOpened(shape: TensorShape, leaves: ReadonlyMap<number, Uint8Array>, proof: Uint8Array): Uint8Array
 }
@@ -30,6 +32,7 @@ export const PLAIN_HASHER: TensorHasher = {
     const levels = tensorLevels(shape, bytes)
     return { root: levels.at(-1)![0]!, prove: (leaves) => proveLeaves(levels, leaves) }
   },
+  levelsUnder: (...asked) => joinBytes(tensorLevels(...asked).flat()),
   rootOfOpened: rootOfLeaves,
 }
 

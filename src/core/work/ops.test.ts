@@ -199,11 +199,15 @@ test('a row that is looked up outside its table is refused', async () => {
 
 test('trees by the kernels are those of the text', async () => {
   const hasher = hasherOn(await engine())
-  for (const shape of [f32(1, 1), f32(3, 700), i8(9, 1024), i8(5, 1025), i8(3, 63), f32(16, 256), i8(2, 55)]) {
+  const small = [f32(1, 1), f32(3, 700), i8(9, 1024), i8(5, 1025), i8(3, 63), f32(16, 256), i8(2, 55)]
+  // More than is hashed at a time: in one row, and in many.
+  for (const shape of [...small, i8(2, 2 ** 18 + 1500), f32(1500, 50)]) {
     const bytes = contentOf(shape)
     expect(bytes.length).toBe(tensorBytes(shape))
     expect(hasher.root(shape, bytes)).toEqual(PLAIN_HASHER.root(shape, bytes))
     const leaves = [0, 1, 2].filter((leaf) => leaf < shape.rows)
     expect(hasher.tree(shape, bytes).prove(leaves)).toEqual(PLAIN_HASHER.tree(shape, bytes).prove(leaves))
+    const [under, same] = [hasher, PLAIN_HASHER].map((by) => by.levelsUnder(shape, bytes, 2, 1))
+    expect(under).toEqual(same)
   }
 })

@@ -23,14 +23,24 @@ export function levelsOver(hashes: readonly Uint8Array[]): readonly (readonly Ui
 
 export const rootOver = (hashes: readonly Uint8Array[]): Uint8Array => levelsOver(hashes).at(-1)![0]!
 
-/** The tree of a tensor, from its bytes. */
-export const tensorLevels = (shape: TensorShape, bytes: Uint8Array): readonly (readonly Uint8Array[])[] =>
+/** The tree of a tensor, from its bytes, or what of it lies under a node at some height. */
+export const tensorLevels = (
+  shape: TensorShape,
+  bytes: Uint8Array,
+  height = depthOf(leavesOf(shape)),
+  at = 0,
+): readonly (readonly Uint8Array[])[] =>
   levelsOver(
-    Array.from({ length: leavesOf(shape) }, (_, leaf) => {
+    Array.from({ length: 2 ** height }, (_, i) => {
+      const leaf = at * 2 ** height + i
+      if (leaf >= leavesOf(shape)) return ZERO
       const { start, length } = leafSpan(shape, leaf)
       return tensorLeaf(bytes.subarray(start, start + length))
     }),
   )
+
+/** Where a level begins, in hashes, of a tree that lies level by level, leaves first. */
+export const levelStart = (depth: number, level: number): number => 2 ** (depth + 1) - 2 ** (depth + 1 - level)
 
 export const tensorRoot = (shape: TensorShape, bytes: Uint8Array): Uint8Array => tensorLevels(shape, bytes).at(-1)![0]!
 

@@ -3,9 +3,9 @@ import type { TensorHasher } from './engineRun.ts'
 import type { FieldKernels } from './fieldKernels.ts'
 import type { Place } from './op.ts'
 import type { StepKernels } from './stepKernels.ts'
-import { leavesOf, leavesOfRow, rowBytes, type TensorShape } from './tensor.ts'
+import { LEAF_BYTES, leafSpan, leavesOf, leavesOfRow, rowBytes, type TensorShape } from './tensor.ts'
 import type { WorkEngine } from './tensorMemory.ts'
-import { depthOf, missingNodes, proofBytes } from './tensorTree.ts'
+import { depthOf, levelStart, missingNodes, proofBytes } from './tensorTree.ts'
 import type { OwnedWorkKernels, WorkKernels } from './workKernels.ts'
 
 export type ExactEngine = WorkEngine<WorkKernels>
@@ -35,36 +35,35 @@ const HASH_BYTES = 32
 /** What is hashed at a time stays in the cache. */
 const STRETCH_BYTES = 2 ** 18
 
-/** Bytes of a whole tree: leaves padded to a power of two, then level by level up to the root. */
-export const treeBytes = (shape: TensorShape): number => (2 ** (depthOf(leavesOf(shape)) + 1) - 1) * HASH_BYTES
+const levelsBytes = (depth: number): number => (2 ** (depth + 1) - 1) * HASH_BYTES
 
-/** The levels above leaves that lie at `at`, zeros in the place of padding. */
-function treeOver({ kernels, view }: ExactEngine, shape: TensorShape, at: number): Uint8Array {
-  const depth = depthOf(leavesOf(shape))
-  const leaves = leavesOf(shape) * HASH_BYTES
-  view(at + leaves, 2 ** depth * HASH_BYTES - leaves).fill(0)
+/** Bytes of a whole tree: leaves padded to a power of two, then level by level up to the root. */
+export const treeBytes = (shape: TensorShape): number => levelsBytes(depthOf(leavesOf(shape)))
+
+/** The levels above the hashes of some leaves, which lie at `at`: zeros in the place of padding. */
+function treeOver({ kernels, view }: ExactEngine, depth: number, leaves: number, at: number): Uint8Array {
+  view(at + leaves * HASH_BYTES, (2 ** depth - leaves) * HASH_BYTES).fill(0)
   for (let level = 0, from = at; level < depth; level++) {
     const count = 2 ** (depth - level - 1)
     kernels.nodes(from, from + 2 * count * HASH_BYTES, count)
     from += 2 * count * HASH_BYTES
   }
-  return view(at, treeBytes(shape))
+  return view(at, levelsBytes(depth))
 }
 
 /** The tree of a tensor that lies in the memory of the engine, written at `to`. */
 export function treeInPlace(engine: ExactEngine, { at, shape }: Place, to: number): Uint8Array {
   engine.kernels.leaves(at, to, shape.rows, rowBytes(shape))
-  return treeOver(engine, shape, to)
+  return treeOver(engine, depthOf(leavesOf(shape)), leavesOf(shape), to)
 }
 
 /** The hashes that lead from some leaves of a whole tree to its root. */
 export function proveIn(shape: TensorShape, tree: Uint8Array, leaves: readonly number[]): Uint8Array {
   const depth = depthOf(leavesOf(shape))
-  const start = (level: number) => (2 ** (depth + 1) - 2 ** (depth + 1 - level)) * HASH_BYTES
   const wanted = [...missingNodes(depth, leaves)]
   const out = new Uint8Array(wanted.length * HASH_BYTES)
   for (const [i, { level, at }] of wanted.entries()) {
-    const from = start(level) + at * HASH_BYTES
+    const from = (levelStart(depth, level) + at) * HASH_BYTES
     out.set(tree.subarray(from, from + HASH_BYTES), i * HASH_BYTES)
   }
   return out
@@ -127,27 +126,42 @@ export function climb(
   return view(at, HASH_BYTES).slice()
 }
 
-/** Trees of tensors by the kernels, on an engine of their own: rows in, hashes out, a stretch of rows at a time. */
+/** What is hashed at a time, of `most` leaves from `leaf` on: whole rows, or whole leaves of one. */
+function stretchAt(shape: TensorShape, leaf: number, most: number) {
+  const [perRow, bytes] = [leavesOfRow(shape), rowBytes(shape)]
+  const { start } = leafSpan(shape, leaf)
+  const rows = Math.floor(Math.min(most / perRow, STRETCH_BYTES / bytes))
+  if (leaf % perRow === 0 && rows > 0) return { start, rows, width: bytes, leaves: rows * perRow }
+  const leaves = Math.min(most, perRow - (leaf % perRow), STRETCH_BYTES / LEAF_BYTES)
+  const last = leafSpan(shape, leaf + leaves - 1)
+  return { start, rows: 1, width: last.start + last.length - start, leaves }
+}
+
+/** Trees of tensors by the kernels, on an engine of their own: rows in, hashes out, a stretch of them at a time. */
 export function hasherOn(engine: ExactEngine): TensorHasher {
-  const tree = (shape: TensorShape, bytes: Uint8Array): Uint8Array => {
-    const at = engine.start
-    const width = rowBytes(shape)
-    const most = Math.max(1, Math.floor(STRETCH_BYTES / width))
-    const stretch = at + treeBytes(shape) + HASH_BYTES
-    engine.reserve(stretch + Math.min(most, shape.rows) * width)
-    for (let row = 0; row < shape.rows; row += most) {
-      const rows = Math.min(most, shape.rows - row)
-      engine.view(stretch, rows * width).set(bytes.subarray(row * width, (row + rows) * width))
-      engine.kernels.leaves(stretch, at + row * leavesOfRow(shape) * HASH_BYTES, rows, width)
+  const levelsUnder = (shape: TensorShape, bytes: Uint8Array, height: number, at: number): Uint8Array => {
+    const to = engine.start
+    const stretch = to + levelsBytes(height) + HASH_BYTES
+    engine.reserve(stretch + STRETCH_BYTES)
+    const first = at * 2 ** height
+    const count = Math.min(2 ** height, Math.max(0, leavesOf(shape) - first))
+    for (let done = 0; done < count; ) {
+      const { start, rows, width, leaves } = stretchAt(shape, first + done, count - done)
+      engine.view(stretch, rows * width).set(bytes.subarray(start, start + rows * width))
+      engine.kernels.leaves(stretch, to + done * HASH_BYTES, rows, width)
+      done += leaves
     }
-    return treeOver(engine, shape, at)
+    return treeOver(engine, height, count, to)
   }
+  const tree = (shape: TensorShape, bytes: Uint8Array): Uint8Array =>
+    levelsUnder(shape, bytes, depthOf(leavesOf(shape)), 0)
   return {
     root: (shape, bytes) => tree(shape, bytes).slice(-HASH_BYTES),
     tree(shape, bytes) {
       const all = tree(shape, bytes).slice()
       return { root: all.slice(-HASH_BYTES), prove: (leaves) => proveIn(shape, all, leaves) }
     },
+    levelsUnder: (...asked) => levelsUnder(...asked).slice(),
     rootOfOpened: (shape, leaves, proof) => rootOfOpened(engine, shape, leaves, proof),
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { PLAIN_OPS, plainEngine, plainProduct } from '../../../../test/support/plainProduct.ts'
 import { concatBytes } from '../../bytes/bytes.ts'
-import { EngineRun } from '../engineRun.ts'
+import { EngineRun, PLAIN_HASHER } from '../engineRun.ts'
 import { patchRunner } from '../runPatch.ts'
 import { levelsOver, tensorLeaf } from '../tensorTree.ts'
 import { type Disputant, settleDispute } from './dispute.ts'
@@ -10,6 +10,7 @@ import { engineDisputant } from './engineDisputant.ts'
 /** 1,000 transitions of one row each. */
 const { work, given } = plainProduct({ rows: 1000, columns: 300, k: 8, block: 1 })
 const firstRoot = new Uint8Array(32)
+const plain = async () => PLAIN_HASHER
 
 /** A device that errs in one entry of one row; none where `row` is null. */
 function device(row: number | null): Disputant {
@@ -20,7 +21,7 @@ function device(row: number | null): Disputant {
     product = segment
     return run.advance(segment)
   })
-  const answers = engineDisputant(work, run, firstRoot, marks)
+  const answers = engineDisputant(work, run, plain, firstRoot, marks)
   const at =
     <A extends [number, ...never[]], R>(answer: (...given: A) => R) =>
     (...asked: A) => {
@@ -97,7 +98,7 @@ describe('attack 204: a replica whose tree is that of no tensor', () => {
   const wide = plainProduct({ rows: 3, columns: 700, k: 8, block: 1 })
   const run = new EngineRun(plainEngine(), wide.work, wide.given)
   const marks = wide.work.ends.map((_, segment) => run.advance(segment))
-  const right = engineDisputant(wide.work, run, firstRoot, marks)
+  const right = engineDisputant(wide.work, run, plain, firstRoot, marks)
   const at = { transition: 0, step: 0, output: 0 }
   const runner = patchRunner(plainEngine(), PLAIN_OPS)
 
@@ -108,7 +109,7 @@ describe('attack 204: a replica whose tree is that of no tensor', () => {
     const root = levels.at(-1)![0]!
     const said = marks.map((mark, segment) => (segment === 0 ? mark : { ...mark, root }))
     return {
-      ...engineDisputant(wide.work, run, firstRoot, said),
+      ...engineDisputant(wide.work, run, plain, firstRoot, said),
       trace: async () => [root],
       nodes: async (_, __, level, from, count) => levels[level]!.slice(from, from + count),
       leaf: async (_, __, leaf) => leaves[leaf]!,

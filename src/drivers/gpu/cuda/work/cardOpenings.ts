@@ -5,7 +5,7 @@ import type { PatchDraw } from '../../../../core/work/draws.ts'
 import type { Place } from '../../../../core/work/op.ts'
 import type { Ops, ShapedProgram } from '../../../../core/work/program.ts'
 import { leafSpan, leavesOf, type TensorShape } from '../../../../core/work/tensor.ts'
-import { depthOf, missingNodes } from '../../../../core/work/tensorTree.ts'
+import { depthOf, levelStart, missingNodes } from '../../../../core/work/tensorTree.ts'
 import type { WorkKernels } from '../../../../core/work/workKernels.ts'
 import type { WorkCard } from './card.ts'
 
@@ -66,6 +66,5 @@ function evidenceOf(
 /** Where the hashes that complete some leaves lie in a tree that is kept level by level, leaves first. */
 function nodesBeside(shape: TensorShape, leaves: readonly number[]): readonly number[] {
   const depth = depthOf(leavesOf(shape))
-  const levelAt = (level: number) => 2 ** (depth + 1) - 2 ** (depth + 1 - level)
-  return Array.from(missingNodes(depth, leaves), ({ level, at }) => levelAt(level) + at)
+  return Array.from(missingNodes(depth, leaves), ({ level, at }) => levelStart(depth, level) + at)
 }

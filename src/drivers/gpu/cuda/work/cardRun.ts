@@ -191,10 +191,10 @@ export class CardRun implements WorkRun {
 
   async outputOf(segment: number, at: Omit<PatchDraw, 'patch'>, output: number): Promise<Uint8Array> {
     await this.#return(segment)
-    let found = new Uint8Array()
+    let found: Uint8Array = new Uint8Array()
     for (const [transition, program] of segmentPrograms(this.#work, segment).entries())
       await this.#transitions.walk(program, async (step, outputs) => {
-        if (transition === at.transition && step === at.step) found = (await this.read(outputs[output]!)).slice()
+        if (transition === at.transition && step === at.step) found = await this.read(outputs[output]!)
       })
     return found
   }
