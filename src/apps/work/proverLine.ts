@@ -2,6 +2,7 @@ import { boxWords, faultWords } from '../../core/bytes/boxWords.ts'
 import { DecodeError } from '../../core/bytes/reader.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
 import { WORK_ANSWER_TYPES, type WorkAnswer, type WorkOrderMessage } from '../../core/wire/messages.ts'
+import { WORK_REFUSALS } from '../../core/work/refusals.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import { within } from '../shared/within.ts'
@@ -13,6 +14,10 @@ export const WATCH_REASONS = {
   GARBLED: 'what it said is not a message',
   OUT_OF_TURN: 'it said something else than what was due',
   GAVE_UP: 'it gave up',
+  REFUSED: 'it says that the work has no result',
+  REFUSED_UNSEEN: 'it says that the work has no result, and to find that out here would take too long',
+  REFUSED_WRONGLY: 'it said that the work has no result, and a replay here went on beyond that',
+  NO_SUCH_RESULT: 'it came to a result that the work does not have',
   BAD_SIGNATURE: 'it did not sign what it had done',
   OTHER_RESULT: 'the result is not the state that it had committed to',
   NOT_SHOWN: 'what was drawn does not hold',
@@ -27,11 +32,14 @@ export const WATCH_REASONS = {
 export class WorkRejected extends Error {
   readonly code: keyof typeof WATCH_REASONS
   readonly where: string
+  /** The segment that was due. */
+  readonly segment: number
 
-  constructor(code: keyof typeof WATCH_REASONS, where = '') {
+  constructor(code: keyof typeof WATCH_REASONS, where = '', segment = 0) {
     super(`${WATCH_REASONS[code]}${where === '' ? '' : ` (${where})`}`)
     this.code = code
     this.where = where
+    this.segment = segment
   }
 }
 
@@ -39,6 +47,8 @@ export type Answered<T extends WorkAnswer['type']> = Extract<WorkAnswer, { type:
 
 /** A line to whoever works. It is read only as far as somebody waits, so nothing piles up here. */
 export class ProverLine {
+  /** The segment that is due: what it refuses, it refuses there. */
+  due = 0
   readonly #process: ProverProcess
   readonly #clock: Clock
   readonly #signal: AbortSignal
@@ -72,7 +82,7 @@ export class ProverLine {
     if (next === null) throw new WorkRejected('SILENT', `${type} was due`)
     if (next.done) throw new WorkRejected('VANISHED', await this.#lastWords())
     const answer = next.value
-    if (answer.type === 'fault') throw new WorkRejected('GAVE_UP', `as it says: ${faultWords(answer)}`)
+    if (answer.type === 'fault') throw givenUp(answer, this.due)
     if (answer.type !== type) throw new WorkRejected('OUT_OF_TURN', `${answer.type} where ${type} was due`)
     return answer as Answered<T>
   }
@@ -81,6 +91,12 @@ export class ProverLine {
     const end = await within(this.#clock, LONGEST_END_MS, this.#process.ended)
     return end ? `exit code ${end.code ?? 'unknown'}${end.said && `; its last words: ${boxWords(end.said)}`}` : ''
   }
+}
+
+/** A refusal is a word about the work, which any machine would say of it; anything else concerns the box alone (attack 519). */
+function givenUp(said: Answered<'fault'>, due: number): WorkRejected {
+  const code = Object.hasOwn(WORK_REFUSALS, said.code) ? 'REFUSED' : 'GAVE_UP'
+  return new WorkRejected(code, `as it says: ${faultWords(said)}`, due)
 }
 
 const LONGEST_WRITE_MS = 30_000

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import { calmingStart, FAULT_AT, faultyFlow } from '../../../test/support/faultyFlow.ts'
 import { openInProcessBox, type ProverProgram } from '../../../test/support/inProcessBox.ts'
 import { lyingStart } from '../../../test/support/lyingDevice.ts'
 import { seededRandomness } from '../../../test/support/seededRandomness.ts'
+import type { ReadyWork } from '../../../test/support/smallWorks.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
 import { tinyTraining } from '../../../test/support/tinyTraining.ts'
 import { saying, workProgram } from '../../../test/support/workProgram.ts'
 import { EngineRun } from '../../core/work/engineRun.ts'
-import { replayWork } from '../../core/work/replayWork.ts'
+import { replayWork, runSegments } from '../../core/work/replayWork.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
 import { engineOnOwned, hasherOn } from '../../core/work/workEngine.ts'
 import { createWorkKernels } from '../../core/work/workKernels.ts'
@@ -20,18 +22,25 @@ const engine = async () => engineOnOwned(await createWorkKernels(await readKerne
 const hasher = hasherOn(await engine())
 const runPatch = patchRunner(await engine(), EXACT_OPS)
 const small = { layers: 1, width: 16, heads: 1, keyHeads: 1, hidden: 32 }
-const { work, given } = tinyTraining('gpt', 2, hasher, { model: small })
+const training = tinyTraining('gpt', 2, hasher, { model: small })
+const { work } = training
 const never = new AbortController().signal
 
 /** Draws that miss what both liars did. */
 const UNSEEN = 25
 
 const tooLong: ReplayHere = async () => null
-const replayed: ReplayHere = async (said) => replayWork(work, said, new EngineRun(await engine(), work, given, hasher))
+const replayOf =
+  ({ work, given }: ReadyWork): ReplayHere =>
+  async (said, through = 0) => {
+    const run = new EngineRun(await engine(), work, given, hasher)
+    return said ? replayWork(work, said, run) : runSegments(work, through + 1, run)
+  }
+const replayed = replayOf(training)
 
-async function replicas(provers: readonly ProverProgram[], replay: ReplayHere = tooLong, seed = 5) {
+async function replicas(provers: readonly ProverProgram[], replay: ReplayHere = tooLong, seed = 5, asked = training) {
   const boxes = provers.map((prover) => openInProcessBox(prover))
-  const ours = { work, given, hasher, runPatch, clock: systemClock, randomness: seededRandomness(seed), every: 0 }
+  const ours = { ...asked, hasher, runPatch, clock: systemClock, randomness: seededRandomness(seed), every: 0 }
   const quiet = { segmentMs: 60_000, onStep: () => {}, onState: () => {} }
   try {
     const started = await Promise.all(boxes.map((box) => box.start(never)))
@@ -169,5 +178,41 @@ describe('attack 357: nobody is rejected for what another does', () => {
       const { outcome, ends, isReplayed } = await replicas([shy, honest(8)], replayed)
       expect([outcome, isReplayed, ...ends]).toEqual(['settled', true, 'UNHEARD', 'shown'])
     })
+  })
+})
+
+describe('attack 519: one that says that the work has no result', () => {
+  const flow = faultyFlow(hasher)
+  const calmed = (key: number) => workProgram(undefined, testSigner(key), calmingStart(FAULT_AT - 2))
+  /** Gives up before its second segment, with words of its own. */
+  const refusing = (key: number, code: string) =>
+    saying((answer) => {
+      const isDue = answer.type === 'hidden' && answer.segment === 2
+      return [isDue ? { type: 'fault', code, text: 'so it is' } : answer]
+    }, honest(key))
+
+  test('is right, and two that lie alike deliver nothing', async () => {
+    const { ends, refusal } = await replicas([honest(6), calmed(8), calmed(9)], replayOf(flow), UNSEEN, flow)
+    expect(ends).toEqual(['REFUSED', 'NO_SUCH_RESULT', 'NO_SUCH_RESULT'])
+    expect(refusal).toMatchObject({ code: 'FAULT', message: expect.stringContaining(`in segment ${FAULT_AT}: step 1`) })
+  })
+
+  test('is no less heard where nothing is run again', async () => {
+    const { outcome, ends } = await replicas([honest(6), calmed(8), calmed(9)], tooLong, UNSEEN, flow)
+    expect([outcome, ...ends]).toEqual(['open', 'REFUSED_UNSEEN', 'shown', 'shown'])
+  })
+
+  test.each(['FAULT', 'BAD_SHAPE'])('and lies (%s) costs nothing where it is run again, else a yes', async (code) => {
+    const provers = [refusing(6, code), honest(7), honest(8)]
+    const { outcome, ends, why } = await replicas(provers, replayed)
+    expect([outcome, ...ends]).toEqual(['settled', 'REFUSED_WRONGLY', 'shown', 'shown'])
+    expect(why[0]).toContain(`as it says: "so it is [${code}]"`)
+    expect((await replicas(provers)).outcome).toBe('open')
+    expect((await replicas(provers.slice(0, 2), replayed)).outcome).toBe('settled')
+  })
+
+  test('is another than one that gave up for itself', async () => {
+    const { outcome, ends } = await replicas([refusing(6, 'WORK_FAILED'), honest(7), honest(8)])
+    expect([outcome, ends[0]]).toEqual(['agree', 'GAVE_UP'])
   })
 })

@@ -1,6 +1,7 @@
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { type DisputeOutcome, settleDispute } from '../../core/work/methods/dispute.ts'
 import type { Receipt } from '../../core/work/receipt.ts'
+import { WorkRefusal } from '../../core/work/refusals.ts'
 import type { Replayed } from '../../core/work/replayWork.ts'
 import { WorkRejected } from './proverLine.ts'
 import { type Watch, type WatchedWork, WorkListener } from './workListener.ts'
@@ -27,10 +28,18 @@ export interface ReplicasWatched {
   readonly disputes: readonly Dispute[]
   /** Whether who is left was run again here, from the beginning to the end. */
   readonly isReplayed: boolean
+  /** Why nobody can be right: the work has no result. */
+  readonly refusal: WorkRefusal | null
 }
 
-/** Runs the whole work again, and compares it with what was said; null where that would take too long. */
-export type ReplayHere = (said: Pick<Receipt, 'firstRoot' | 'marks'>) => Promise<Replayed | null>
+/**
+ * Runs the whole work again, and compares it with what was said; null where that would take too long. Where nothing is to
+ * be compared, it runs through one segment, or as many of those before as it may. Throws the refusal of the work itself.
+ */
+export type ReplayHere = (
+  said: Pick<Receipt, 'firstRoot' | 'marks'> | null,
+  through?: number,
+) => Promise<Replayed | null>
 
 /**
  * W5.3. The same work on several provers. Each hides what it says until all have said it; then they are compared. Where
@@ -55,17 +64,18 @@ export async function watchReplicas(
   await replicas.each(async (listener) => void shown.set(listener, await listener.prove()))
   const isShownByAll = replicas.left.length === before
   // Last of all: whoever has shown everything need not be there any more (attack 511).
-  const isReplayed = await settleUnheard(replicas, replay)
+  const { isReplayed, refusal } = await settleHere(replicas, replay)
   const isOpen = replicas.unheard.length > 0 && !isReplayed
+  const isDisputed = disputes.length > 0 || replicas.rejectedFor('REFUSED_WRONGLY').length > 0
   // Who said the same and cannot show it speaks against who is left: of several that lie alike one may pass (attack 449).
-  const isSettled = isReplayed || (disputes.length > 0 && !isOpen && isShownByAll)
+  const isSettled = isReplayed || (isDisputed && !isOpen && isShownByAll)
   const isTooFew = replicas.left.length < (isSettled ? 1 : 2)
   const ends = replicas.all.map((listener): ReplicaEnd => {
     const rejected = replicas.rejections.get(listener)
     return rejected ? { rejected } : { shown: shown.get(listener)! }
   })
-  const outcome = isTooFew ? 'too few' : isOpen ? 'open' : disputes.length > 0 ? 'settled' : 'agree'
-  return { outcome, ends, disputes, isReplayed }
+  const outcome = isTooFew ? 'too few' : isOpen ? 'open' : isDisputed ? 'settled' : 'agree'
+  return { outcome, ends, disputes, isReplayed, refusal }
 }
 
 /** Who works, and who of them is not believed any more. */
@@ -81,11 +91,14 @@ class Replicas {
     return this.all.filter((listener) => !this.rejections.has(listener))
   }
 
-  /** Those who said something else than who is left, and fell silent when they were asked about it. */
+  rejectedFor(...codes: readonly WorkRejected['code'][]): readonly WorkListener[] {
+    return this.all.filter((one) => codes.some((code) => this.rejections.get(one)?.code === code))
+  }
+
+  /** Those who said something else than who is left, and of whom nothing shows that they were wrong. */
   get unheard(): readonly WorkListener[] {
     const [first] = this.left
-    const isUnheard = (one: WorkListener) => this.rejections.get(one)?.code === 'UNHEARD'
-    return first ? this.all.filter((one) => isUnheard(one) && differs(one, first)) : []
+    return first ? this.rejectedFor('UNHEARD', 'REFUSED_UNSEEN').filter((one) => differs(one, first)) : []
   }
 
   async each(step: (listener: WorkListener) => Promise<unknown>): Promise<void> {
@@ -133,6 +146,37 @@ async function settleAll(replicas: Replicas, { work, runPatch }: Watch): Promise
     for (const place of lost) if (!rejections.has(all[place]!)) rejections.set(all[place]!, why)
   }
   return settled
+}
+
+/** What is found out by running it again here, where that can be done. */
+async function settleHere(
+  replicas: Replicas,
+  replay: ReplayHere,
+): Promise<Pick<ReplicasWatched, 'isReplayed' | 'refusal'>> {
+  try {
+    await settleRefused(replicas, replay)
+    return { isReplayed: await settleUnheard(replicas, replay), refusal: null }
+  } catch (error) {
+    if (!(error instanceof WorkRefusal)) throw error
+    for (const one of replicas.left) replicas.rejections.set(one, new WorkRejected('NO_SUCH_RESULT'))
+    return { isReplayed: false, refusal: error }
+  }
+}
+
+/** Who says that the work has no result has said something else than who is left, who may lie alike (attack 519). */
+async function settleRefused(replicas: Replicas, replay: ReplayHere): Promise<void> {
+  const refused = replicas.rejectedFor('REFUSED')
+  const said = refused.map((one) => replicas.rejections.get(one)!)
+  const found = await lookInto(said, replay)
+  for (const [i, one] of refused.entries()) replicas.rejections.set(one, found[i]!)
+}
+
+/** W4.6.6. Throws the refusal of the work where it is true; else what whoever said so is rejected for. */
+export async function lookInto(refused: readonly WorkRejected[], replay: ReplayHere): Promise<readonly WorkRejected[]> {
+  if (refused.length === 0) return []
+  const replayed = await replay(null, Math.max(...refused.map(({ segment }) => segment)))
+  const isWrong = ({ segment }: WorkRejected) => replayed !== null && segment < replayed.segments
+  return refused.map((one) => new WorkRejected(isWrong(one) ? 'REFUSED_WRONGLY' : 'REFUSED_UNSEEN', one.where))
 }
 
 /**

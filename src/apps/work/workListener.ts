@@ -136,6 +136,7 @@ export class WorkListener {
     const { work, segmentMs, clock, every, isHidden = false } = this.#watch
     const startedUs = await this.#line.send({ type: 'seed', seed: work.seed })
     for (let segment = work.isIndependent ? 0 : -1; segment < work.ends.length; segment++) {
+      this.#line.due = Math.max(segment, 0)
       if (isHidden) await this.#hearHidden(segment)
       else await this.#hearMark(segment, segmentMs)
       this.#elapsedUs = Math.round(clock.monotonicUs() - startedUs)

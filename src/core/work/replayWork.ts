@@ -1,6 +1,7 @@
 import { equalBytes } from '../bytes/bytes.ts'
 import type { EngineRun } from './engineRun.ts'
 import type { Receipt } from './receipt.ts'
+import { WorkRefusal } from './refusals.ts'
 import type { StateMark } from './stateChain.ts'
 import type { Work } from './work.ts'
 import type { WorkProblem } from './workProblems.ts'
@@ -33,4 +34,17 @@ export function replayWork<K>(
     onSegment(segment)
   }
   return { problem: null, segments: work.ends.length }
+}
+
+/** W2.6.3. Its first segments, compared with nothing. Throws the refusal of a work that has no result, and says where. */
+export function runSegments<K>(work: Work<K>, count: number, run: Pick<EngineRun<K>, 'advance'>): Replayed {
+  for (let segment = work.isIndependent ? 0 : -1; segment < count; segment++) {
+    try {
+      run.advance(segment)
+    } catch (error) {
+      if (!(error instanceof WorkRefusal)) throw error
+      throw new WorkRefusal(error.code, `in ${segment < 0 ? 'the beginning' : `segment ${segment}`}: ${error.message}`)
+    }
+  }
+  return { problem: null, segments: count }
 }

@@ -20,13 +20,14 @@ const LONGEST_MS = 600_000
  */
 export const replayHere =
   ({ work, given, clock }: Pick<Watch, 'work' | 'given' | 'clock'>, signal: AbortSignal): ReplayHere =>
-  async (said) => {
-    if (operationsOfWork(work) > (work.unit === 'paths' ? MOST_PATHS : MOST_OPERATIONS)) return null
+  async (said, through = work.ends.length - 1) => {
+    const count = Math.min(through + 1, mostSegments(work))
+    if (count < (said ? work.ends.length : 1)) return null
     const thread = new AskedThread<ToReplay, ReplayAnswer>(scriptUrl('./replayWorker.ts', import.meta.url))
     // Copies that are given away: no message holds as much as inputs may have.
     const copies = new Map([...given].map(([name, bytes]) => [name, new Uint8Array(bytes)] as const))
     const { text, orderId, seed } = work
-    const asked = { order: { text, orderId, seed }, given: copies, said }
+    const asked = { order: { text, orderId, seed }, given: copies, asked: said ?? count }
     try {
       const buffers = [...copies.values()].map(({ buffer }) => buffer)
       const answer = await within(clock, LONGEST_MS, thread.ask(asked, buffers), signal)
@@ -38,3 +39,10 @@ export const replayHere =
       void thread.close()
     }
   }
+
+/** As if all its transitions were alike: where they are not, the time ends it. */
+function mostSegments(work: Watch['work']): number {
+  const each = operationsOfWork(work) / work.spec.transitions
+  const most = work.unit === 'paths' ? MOST_PATHS : MOST_OPERATIONS
+  return work.ends.filter((end) => end * each <= most).length
+}

@@ -1,5 +1,5 @@
 import { WorkRejected } from '../../apps/work/proverLine.ts'
-import { type Dispute, type ReplicaEnd, watchReplicas } from '../../apps/work/watchReplicas.ts'
+import { type Dispute, type ReplicaEnd, type ReplicasWatched, watchReplicas } from '../../apps/work/watchReplicas.ts'
 import { watchAttested, watchExecution, watchProduct, watchWork } from '../../apps/work/watchWork.ts'
 import type { ExecutedWork, Watch, WatchedWork } from '../../apps/work/workListener.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
@@ -14,6 +14,7 @@ import { liveShareOf, type ProductReceipt, productOf } from '../../core/work/met
 import { checkHashedSumcheck, type ProductOperands, sumcheckError } from '../../core/work/methods/sumcheck/sumcheck.ts'
 import type { ProductStatement } from '../../core/work/methods/sumcheck/transcript.ts'
 import type { Receipt } from '../../core/work/receipt.ts'
+import { WorkRefusal } from '../../core/work/refusals.ts'
 import { operationsOfWork } from '../../core/work/work.ts'
 import { openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
@@ -227,10 +228,11 @@ async function watchAll(
       onState: (segment, tensors, roots) => void states[i]!.push([segment, { tensors, roots }]),
     }),
   )
-  const { outcome, ends, disputes, isReplayed } = await watchReplicas(watches, replayHere(how, signal), signal)
+  const found = await watchReplicas(watches, replayHere(how, signal), signal)
+  const { outcome, ends, disputes, isReplayed } = found
   const first = ends.findIndex((end) => 'shown' in end)
   const end = ends[first]
-  if (outcome === 'too few' || !end || !('shown' in end)) throw tooFew(ends)
+  if (outcome === 'too few' || !end || !('shown' in end)) throw tooFew(found)
   const agreed = [...ends.keys()].filter((i) => 'shown' in ends[i]!)
   for (const [segment, { tensors }] of states[first]!) onState(segment, tensors)
   const told = `${agreed.length} of ${ends.length} came to the same${isReplayed ? ', as did a replay here' : ''}`
@@ -255,4 +257,9 @@ function toldOf({ between, keys, lost, isSilent, rounds, segment, op, draw }: Di
 const notCounted = (ends: readonly ReplicaEnd[]): string[] =>
   ends.flatMap((end, i) => ('rejected' in end ? [`replica ${i + 1} does not count: ${end.rejected.message}`] : []))
 
-const tooFew = (ends: readonly ReplicaEnd[]) => new WorkRejected('TOO_FEW', notCounted(ends).join('; '))
+function tooFew({ ends, refusal }: ReplicasWatched): WorkRefusal | WorkRejected {
+  const why = notCounted(ends).join('; ')
+  if (refusal) return new WorkRefusal(refusal.code, `${refusal.message}; ${why}`)
+  const isUnseen = ends.some((end) => 'rejected' in end && end.rejected.code === 'REFUSED_UNSEEN')
+  return new WorkRejected(isUnseen ? 'REFUSED_UNSEEN' : 'TOO_FEW', why)
+}
