@@ -85,7 +85,7 @@ export const fault = faultsOf({
   WORK_REFUSED: {
     blame: 'user',
     message: 'the work is refused: {why} [{code}]',
-    nextStep: 'Change the parameters or the inputs; nothing was written.',
+    nextStep: '{nextStep} Nothing was written.',
   },
   INTERRUPTED: {
     blame: 'user',

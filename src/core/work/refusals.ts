@@ -2,9 +2,12 @@
 export const WORK_REFUSALS = {
   BAD_SPEC: {
     meaning: 'the specification of the work is malformed, or not in its one spelling',
-    nextStep: 'Write it with "touchstone work spec".',
+    nextStep: 'Change the parameters to what "touchstone work run --help" allows.',
   },
-  UNKNOWN_KIND: { meaning: 'no kind of work has this name', nextStep: 'See "touchstone work --help" for the kinds.' },
+  UNKNOWN_KIND: {
+    meaning: 'no kind of work has this name',
+    nextStep: 'See "touchstone work run --help" for the kinds.',
+  },
   TOO_BIG: { meaning: 'the work is larger than its kind allows', nextStep: 'Ask for less, or split the work.' },
   BAD_SHAPE: {
     meaning: 'tensors of the work do not fit each other',
@@ -16,7 +19,7 @@ export const WORK_REFUSALS = {
   },
   FAULT: {
     meaning: 'a number left the range of the arithmetic',
-    nextStep: 'Lower the learning rate, or mend the inputs: the work ends at this transition.',
+    nextStep: 'Lower the learning rate, or the speed of a flow, or mend the inputs: the work ends at this transition.',
   },
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { FAULT_AT, faultyFlow } from '../../../test/support/faultyFlow.ts'
 import { chancePicture, readyWork } from '../../../test/support/smallWorks.ts'
 import { tinyTraining } from '../../../test/support/tinyTraining.ts'
 import { VirtualClock } from '../../../test/support/virtualClock.ts'
@@ -53,4 +54,17 @@ test('attack 511: a picture of more paths than a core follows in minutes is not 
   expect(
     await replayHere({ work: picture, given: scene, clock }, never)({ firstRoot: new Uint8Array(32), marks: [] }),
   ).toBeNull()
+})
+
+test('attack 520: of a work that is too large to be run again, the first segments are, through the one that is named', async () => {
+  const large = faultyFlow(hasher, 10_000_000, 64)
+  const replay = replayHere({ ...large, clock: systemClock }, never)
+  const at = Math.floor(FAULT_AT / 64)
+  expect(await replay({ firstRoot: new Uint8Array(32), marks: [] })).toBeNull()
+  expect(await replay(null, at - 1)).toEqual({ problem: null, segments: at })
+  for (const named of [at, 150_000])
+    await expect(replay(null, named)).rejects.toMatchObject({
+      code: 'FAULT',
+      message: expect.stringContaining('in segment 1: '),
+    })
 })

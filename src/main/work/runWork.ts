@@ -1,4 +1,5 @@
 import { WorkRejected } from '../../apps/work/proverLine.ts'
+import { lookInto } from '../../apps/work/watchReplicas.ts'
 import type { WantedProofs, WorkStep } from '../../apps/work/workListener.ts'
 import { attestationReader } from '../../core/attest/attestationReader.ts'
 import type { AttestDoubt } from '../../core/attest/doubts.ts'
@@ -37,6 +38,7 @@ import { courseJson, courseLines, courseOf, shortNumber } from './figures.ts'
 import { inputNames, writeInputs, writeStates } from './inputFiles.ts'
 import { encodeProduct, matmulWork } from './matmulWork.ts'
 import { readInput } from './readInput.ts'
+import { replayHere } from './replayHere.ts'
 import { requireReadable } from './requireReadable.ts'
 import { byAttestation, byOpenings, bySumcheck, type How, type Shown, type TakenState } from './workMethods.ts'
 import type { PreparedWork } from './workOrder.ts'
@@ -152,7 +154,8 @@ export async function runWork(
     const how = { ...asked, work, given, onStep, judge, ...ours, ...(proven ? { proven } : {}) }
     // Steps are proven beside openings, a product by itself.
     const show = proven ? byOpenings : METHODS[method]
-    const shown = await onBoxes(targets, signal, (provers) => show(provers, how, delivery.onState, signal))
+    const showing = (provers: readonly ProverProcess[]) => show(provers, how, delivery.onState, signal)
+    const shown = await onBoxes(targets, signal, showing).catch(lookingInto(how, signal))
     terminal.live('')
     const issuedMs = clock.wallTime().getTime()
     const receipt = shown.receipt(
@@ -177,8 +180,7 @@ export async function runWork(
     return doubts.length === 0 ? EXIT.genuine : EXIT.notEstablished
   } catch (error) {
     if (error instanceof WorkRejected) return reject(error, flags, openTerminal(process.stdout, env))
-    if (!(error instanceof WorkRefusal)) throw error
-    throw fault('WORK_REFUSED', { why: `${WORK_REFUSALS[error.code].meaning} (${error.message})`, code: error.code })
+    throw error instanceof WorkRefusal ? refusedWork(error) : error
   } finally {
     terminal.live('')
     delivery.end?.(isShown)
@@ -248,18 +250,36 @@ async function onBox<T>(
   }
 }
 
+/** W4.6.6. Where one box alone says that the work has no result, that is found out before anybody is blamed (attack 520). */
+const lookingInto =
+  (how: How, signal: AbortSignal) =>
+  async (error: unknown): Promise<never> => {
+    if (!(error instanceof WorkRejected) || error.code !== 'REFUSED') throw error
+    throw (await lookInto([error], replayHere(how, signal)))[0]
+  }
+
+function refusedWork({ code, message }: WorkRefusal): Error {
+  const { meaning, nextStep } = WORK_REFUSALS[code]
+  return fault('WORK_REFUSED', { why: `${meaning} (${message})`, code, nextStep })
+}
+
 /** What was not shown is not delivered. */
 function reject({ code, message }: WorkRejected, { json }: RunFlags, people: Terminal): number {
-  if (json) process.stdout.write(`${JSON.stringify({ rejected: code, why: message })}\n`)
+  const isOpen = code === 'REFUSED_UNSEEN'
+  if (json)
+    process.stdout.write(`${JSON.stringify({ [isOpen ? 'notEstablished' : 'rejected']: code, why: message })}\n`)
   else
     people.lines([
       // Below a text that was told as it came.
       '',
-      ...labelled('REJECTED', `${message} [${code}]`),
-      ...labelled('now', 'nothing was written: do not pay for it; run it elsewhere'),
+      ...labelled(isOpen ? 'OPEN' : 'REJECTED', `${message} [${code}]`),
+      ...labelled('now', `nothing was written: ${isOpen ? AFTER_REFUSAL : 'do not pay for it; run it elsewhere'}`),
     ])
-  return EXIT.rejected
+  return isOpen ? EXIT.notEstablished : EXIT.rejected
 }
+
+const AFTER_REFUSAL =
+  'the box may be right; run it on another, and if that says so too, change the parameters or inputs'
 
 /** What became of a segment once the last state was in. */
 const PROVING = {

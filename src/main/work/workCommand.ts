@@ -217,7 +217,8 @@ end; elsewhere add --trust YOUR_KEY. Ends with 0 where the work was shown, with 
 where something is left open: the result of a box that you do not own, for one.
 
 Whoever works learns what is looked at when everything is committed to. What
-does not hold, or comes too late, is rejected: nothing is written then (1).
+does not hold, or comes too late, is rejected: nothing is written then (1). Nor is
+it of a work that has no result, since its numbers leave the arithmetic (2).
 
 Examples:
   touchstone work run matmul a.npy b.npy
