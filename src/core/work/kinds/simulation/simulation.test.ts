@@ -8,7 +8,7 @@ import { drawOpened, drawTraced } from '../../drawWork.ts'
 import { EngineRun } from '../../engineRun.ts'
 import { passChance } from '../../guarantees.ts'
 import { flowOps } from '../../ops/flow.ts'
-import { floatOf } from '../../ops/shapes.ts'
+import { bitsOf, floatOf } from '../../ops/shapes.ts'
 import { shapeProgram } from '../../program.ts'
 import { proveWork } from '../../proveWork.ts'
 import { patchRunner } from '../../runPatch.ts'
@@ -293,6 +293,12 @@ test('attack 226: a state that was committed before is dead, however lively the 
   const proof = await proveWork(work, { firstRoot, marks }, run, nonceOf(1))
   const { problem, figures } = checkReceipt(work, { ...proof, workId: work.workId, firstRoot, marks }, runner)
   expect([problem, figures.credited, figures.liveShare]).toEqual([null, 0, 4 / segments])
+})
+
+test('a flow may be as fast as 0.3 cells in a transition, and no faster', () => {
+  const flow = (speed: number) => flowParameters({ cells: [4, 4, 4], viscosity: 0.02, velocity: [speed, -speed, 0] })
+  expect(flow(0.3).velocity[0]).toBe(bitsOf(0.3))
+  expect(() => flow(0.3001)).toThrow()
 })
 
 test('what one patch shows stays small at 256^3 cells: 16 kB of cells, 9 kB of hashes', () => {

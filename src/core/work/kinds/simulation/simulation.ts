@@ -9,8 +9,8 @@ import type { TensorShape } from '../../tensor.ts'
 
 const MAX_SIDE = 1024
 const MAX_CELLS = 256 ** 3
-/** Faster than this the lattice is no fluid any more. */
-const MAX_VELOCITY = 0.3
+/** Faster than this the lattice is no fluid any more. As a float it is a little more than 0.3. */
+const MAX_VELOCITY = Math.fround(0.3)
 
 const side = z.int().min(BLOCK_SIDE).max(MAX_SIDE).multipleOf(BLOCK_SIDE)
 const bits = z.int().min(0).max(0xffffffff)
