@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { openLocalBox } from '../../drivers/remote/local/openLocalBox.ts'
 import { parseSshTarget } from '../../drivers/remote/ssh/sshTarget.ts'
@@ -22,6 +23,20 @@ export async function checkAddress(address: string): Promise<void> {
   if (address === 'local') throw fault('CALLED_LOCAL')
   if (address.startsWith('lease:')) (await import('./openLeasedBox.ts')).checkLeaseAddress(address)
   else parseSshTarget(address)
+}
+
+/**
+ * What an address leads to, in one spelling: however it is written, it is one box. A provider is one, whether it is dialled or
+ * dials in; an alias is what the user's own SSH settings make of it.
+ */
+export async function placeOf(address: string, signal: AbortSignal): Promise<string> {
+  if (address === 'local') return address
+  if (address.startsWith('lease:')) return address.slice(address.indexOf('#'))
+  const { routeOf } = await import('../../drivers/remote/ssh/sshRoute.ts')
+  const { formatSshAddress } = await import('../../drivers/remote/ssh/sshAddress.ts')
+  const { fleetAddress } = await import('../validator/fleetAddress.ts')
+  const { to } = await routeOf(parseSshTarget(address), userInfo().username, signal)
+  return fleetAddress(formatSshAddress(to))
 }
 
 /** The prover of this clone, bundled by the build, as a child process of ours. */

@@ -16,6 +16,7 @@ test('attack 510: no number of boxes is a yes against one that fell silent, but 
   expect(codes({}, ['root@a', 'root@b'])).toEqual(['RESULT_NOT_SHOWN'])
   expect(codes({ isOpen: false }, ['root@a', 'root@b'])).toEqual([])
   expect(codes({}, ['root@a', 'local'])).toEqual([])
+  expect(codes({ isOpen: false }, ['root@a'])).toEqual(['RESULT_NOT_SHOWN'])
   expect(codes({ isReplayed: true }, ['root@a', 'root@b'])).toEqual([])
 })
 

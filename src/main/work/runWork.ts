@@ -23,7 +23,7 @@ import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
 import { type AttestationFiles, attestationRules, vendorFiles, vendorOption } from '../attestationRules.ts'
-import { checkAddress, openBox } from '../boxes/openBox.ts'
+import { checkAddress, openBox, placeOf } from '../boxes/openBox.ts'
 import type { SshFlags } from '../boxes/sshFlags.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
@@ -129,6 +129,7 @@ export async function runWork(
   )
   for (const address of flags.on ?? []) await checkAddress(address)
   const boxes = flags.on ?? ['local']
+  const places = await Promise.all(boxes.map((address) => placeOf(address, signal)))
   const { clock, randomness } = system
   const signer = ownKey(env, 'validator')
   const startedMs = clock.wallTime().getTime()
@@ -174,8 +175,7 @@ export async function runWork(
       writeStates(flags.inputs, delivery.states?.(shown.last) ?? new Map())
     }
     isShown = true
-    const addresses = targets.map(({ address }) => address)
-    const doubts = [...doubtsOf(shown, addresses), ...open()]
+    const doubts = [...doubtsOf(shown, places), ...open()]
     tell(flags, work, { ...shown, doubts }, delivery, env)
     return doubts.length === 0 ? EXIT.genuine : EXIT.notEstablished
   } catch (error) {
@@ -307,14 +307,14 @@ const DEAD_WORK = { code: 'DEAD_WORK' } as const
 const RESULT_NOT_SHOWN = { code: 'RESULT_NOT_SHOWN' } as const
 
 /**
- * As a check of its receipt ends (attack 225), and of its result (attack 448). Two keys of one address are one witness, and
- * no number of witnesses is enough against one that fell silent (attack 510).
+ * As a check of its receipt ends (attack 225), and of its result (attack 448). Two keys of one place are one witness, and no
+ * number of witnesses is enough against one that fell silent (attack 510). Replicas take the places in turn.
  */
 export function doubtsOf(
   shown: Pick<Shown, 'agreed' | 'credited' | 'isOpen' | 'isReplayed' | 'product'>,
-  addresses: readonly string[],
+  places: readonly string[],
 ): Doubt[] {
-  const witnesses = new Set(shown.agreed.map((i) => addresses[i]!))
+  const witnesses = new Set(shown.agreed.map((i) => places[i % places.length]!))
   const isOurs = witnesses.has('local') || shown.product !== undefined || shown.isReplayed
   const isDoubted = !isOurs && (shown.isOpen || witnesses.size < 2)
   return [...(shown.credited > 0 ? [] : [DEAD_WORK]), ...(isDoubted ? [RESULT_NOT_SHOWN] : [])]
