@@ -54,9 +54,10 @@ export const fault = faultsOf({
   },
   CARDS_TOO_UNLIKE: {
     blame: 'prover',
-    message: 'the cards of this box differ too much for one run: the fastest would be through it before it counts',
+    message:
+      'the fastest card of this box would be through its rounds before they count: its cards differ too much, or are too many for the preset {preset}',
     nextStep:
-      'Have each kind of card verified as a box of its own: one container or account for each, in which no other is seen (CUDA_VISIBLE_DEVICES).',
+      'Use the preset mainnet. If that is what was used, have each kind of card verified as a box of its own: one container or account for each, in which no other is seen (CUDA_VISIBLE_DEVICES).',
   },
   CHECKS_TOO_SLOW: {
     blame: 'validator',

@@ -109,7 +109,7 @@ export class BoxRun {
       return steadier.length > 0 ? { ...sized, plan: steadier } : timing(sized)
     }
     const plan = planRun(inputs, sizeOf(asking), timings)
-    if (isCutByRoots(plan, timings, inputs.preset)) throw fault('CARDS_TOO_UNLIKE', {})
+    if (isCutByRoots(plan, timings, inputs.preset)) throw fault('CARDS_TOO_UNLIKE', { preset: inputs.preset.name })
     return { ...asking, at: 'run', plan }
   }
 

@@ -66,10 +66,13 @@ function checkNumber(name: NumericField, facts: BoxFacts, requirements: Requirem
 }
 
 function checkModel({ gpu }: BoxFacts, { models = [] }: Requirements): readonly Missing[] {
-  if (models.length === 0 || (gpu?.model && models.includes(gpu.model))) return []
-  const got = gpu?.model ?? 'unknown'
+  const { model, soldAs = [] } = gpu ?? {}
+  // A claim that is met says what the box is, also where its cards would be paid by their rates (attack 525).
+  const isSold = soldAs.length > 0 && soldAs.every((id) => models.includes(id))
+  if (models.length === 0 || isSold || (model && models.includes(model))) return []
+  const got = model ?? (soldAs.join(' or ') || 'unknown')
   const need = models.join(', ')
   // A model counts where a claim shows all of it (attack 99).
-  const is = gpu?.model ? `is ${got}` : 'no claim shows it (--claim)'
+  const is = got === 'unknown' ? 'no claim shows it (--claim)' : `is ${got}`
   return [{ requirement: 'models', got, need, sentence: `GPU model: ${is}, must be one of ${need}` }]
 }

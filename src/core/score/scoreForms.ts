@@ -16,6 +16,7 @@ const gpu = z
   .strictObject({
     count: z.int().min(0),
     model: z.string().optional(),
+    soldAs: z.array(z.string()).readonly().optional(),
     rates: rates.optional(),
     sustained: rates.optional(),
     memoryBytes: amount.optional(),

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { askOf } from '../../apps/validator/askOf.ts'
-import type { Judgement } from '../../core/certificate/judgeRun.ts'
+import type { BoxReport } from '../../apps/validator/verifyBox.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { explainReasons } from '../../core/identify/claimReasons.ts'
-import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { Preset } from '../../core/params/presets.ts'
 import { scoreInput } from '../../core/schedule/scoreInput.ts'
 import { checkRequirements, type Requirements, requirementsSchema } from '../../core/score/checkRequirements.ts'
@@ -32,7 +31,7 @@ export async function selfCheck(
   const report = await runShown(options, deps, terminal, signal)
   const how = { failed: failedDevices(report).length, isVerbose: flags.verbose === true }
   terminal.lines(reportLines({ report, catalogue, file: null, ...how }, terminal))
-  const reasons = whyNotJoin(report, requirements)
+  const reasons = whyNotJoin(report, requirements, catalogue)
   if (reasons.length > 0) throw fault('MAY_NOT_JOIN', { reasons: reasons.join('; ') })
 }
 
@@ -44,12 +43,15 @@ function readRequirements(path: string): Requirements {
   }
 }
 
-type CheckedBox = { readonly judgement: Judgement; readonly inventory: Inventory }
+type CheckedBox = Pick<BoxReport, 'judgement' | 'inventory' | 'faults'>
 
 /** Why a network would not take the box that was checked, in sentences; none where it may join. */
-function whyNotJoin({ judgement, inventory }: CheckedBox, requirements: Requirements): readonly string[] {
+export function whyNotJoin(box: CheckedBox, requirements: Requirements, catalogue: Catalogue): readonly string[] {
+  const { judgement, inventory } = box
   if (judgement.outcome === 'rejected') return [judgement.reason?.code ?? 'rejected']
-  const facts = scoreInput({ judgement, registered: false, allocated: false, claims: inventory.host })
+  const failed = failedDevices(box).length
+  if (failed > 0) return [`devices failed, or did not open: ${failed} (DEVICE_FAILED)`]
+  const facts = scoreInput({ judgement, registered: false, allocated: false, claims: inventory.host, catalogue })
   const missing = checkRequirements(facts, requirements).map(({ sentence }) => sentence)
   const { claim } = judgement
   if (claim === null || claim.verdict === 'matches') return missing
