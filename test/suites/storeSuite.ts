@@ -5,7 +5,7 @@ import { claimed } from '../../src/core/params/provenance.ts'
 import { nextBoxState, type Outcome } from '../../src/core/schedule/boxState.ts'
 import type { BoxFilter, Finish, Store, TakenJob } from '../../src/ports/store.ts'
 import { madeUpRound } from '../support/madeUpRounds.ts'
-import { olderStore, SHOWN_BEFORE_KEYS, SHOWN_SINCE } from '../support/olderStore.ts'
+import { olderStore, SHOWN_BEFORE_KEYS, SHOWN_SINCE, SHOWN_SINCE_DELETED } from '../support/olderStore.ts'
 import { entry, failedBox, finishOf, job, resultOf } from '../support/storeFixtures.ts'
 import { textOf } from '../support/textOf.ts'
 
@@ -1093,10 +1093,10 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
 
     test.each([
       [10, SHOWN_BEFORE_KEYS],
-      [12, SHOWN_SINCE],
-      [13, SHOWN_SINCE],
+      [12, [...SHOWN_SINCE, ...SHOWN_SINCE_DELETED]],
+      [13, [...SHOWN_SINCE, ...SHOWN_SINCE_DELETED]],
     ])(
-      'attack 515: in a store of schema %i that is upgraded a key is of the box that showed it first',
+      'attacks 515 and 523: in a store of schema %i that is upgraded a key is of the first to show it, where that is certain',
       async (schema, shown) => {
         const rows = shown.flatMap((one) => one.rows)
         const upgraded = await under.open(olderStore(schema, rows))
@@ -1109,34 +1109,61 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       },
     )
 
-    test('attack 515: a backup from before that is restored tells whose a key is too; one of today is left as it is', async () => {
-      for (const id of [a, b]) await store.putBox(entry(id))
-      const [taken, free] = ['c', 'd'].map((first) => `${first}${n}`.padStart(64, '0')) as [string, string]
-      const show = async (boxId: string, proverKey: string, round: number) => {
-        await store.addJob(job(boxId, { round }))
-        await store.finishJob(finishOf(await only(boxId), owner, { result: resultOf({ proverKey }) }))
+    describe('a backup from before keys were as they should be', () => {
+      const [one, two] = ['c', 'd'].map((first) => first.repeat(64)) as [string, string]
+      const have = (from: Store, boxId: string, key: string) => from.takeKey({ boxId, moves: 0, key, isSigned: true })
+      const show = async (to: Store, boxId: string, proverKey: string, round: number) => {
+        await to.addJob(job(boxId, { round }))
+        const leased = (await to.takeJobs(claim)).find((taken) => taken.boxId === boxId)!
+        await to.finishJob(finishOf(leased, owner, { result: resultOf({ proverKey }) }))
       }
-      await show(a, taken, n)
-      await store.takeKey({ boxId: b, moves: 0, key: taken, isSigned: true })
-      await show(b, taken, n)
-      const [c, d] = [`${a}2`, `${b}2`]
-      for (const id of [c, d]) {
-        await store.putBox(entry(id))
-        await show(id, free, n)
+      const backup = async (of: Store) => {
+        const lines: string[] = []
+        await of.dump(async (line) => void lines.push(line))
+        await of.close()
+        return lines
       }
-      const lines: string[] = []
-      await store.dump(async (line) => void lines.push(line))
-      const before = lines.map((line, i) => (i === 0 ? line.replace(/,"schema":\d+/, '') : line))
-      const ownersIn = async (backup: readonly string[]) => {
+      const ownersIn = async (lines: readonly string[]) => {
         const other = await under.open()
-        await other.load(from(backup))
+        await other.load(from(lines))
         const ownerOf = (key: string) => other.takeKey({ boxId: 'another', moves: 0, key, isSigned: false })
-        const owners = [await ownerOf(taken), await ownerOf(free)]
+        const owners = [await ownerOf(one), await ownerOf(two)]
         await other.close()
         return owners
       }
-      expect(await ownersIn(before)).toEqual([a, c])
-      expect(await ownersIn(lines)).toEqual([b, null])
+      const ofOld = (lines: readonly string[]) =>
+        lines.map((line, i) => (i === 0 ? line.replace(/,"schema":\d+/, '') : line))
+
+      test('attack 515: tells whose a key is, if nothing was deleted; one of today is left as it is', async () => {
+        const made = await under.open()
+        for (const id of [a, b, 'c', 'd']) await made.putBox(entry(id))
+        await show(made, a, one, 1)
+        await have(made, b, one)
+        await show(made, b, one, 1)
+        for (const id of ['c', 'd']) await show(made, id, two, 1)
+        const lines = await backup(made)
+        expect(await ownersIn(ofOld(lines))).toEqual([a, 'c'])
+        expect(await ownersIn(lines)).toEqual([b, null])
+      })
+
+      test('attack 523: gives no key to whoever showed it once, when what its owner showed before was deleted', async () => {
+        const made = await under.open()
+        const boxes = [
+          ['victim', one],
+          ['thief', one],
+          ['unknown', two],
+          ['other-thief', two],
+        ] as const
+        for (const [id] of boxes) await made.putBox(entry(id, { claim: 'H100' }))
+        await have(made, 'victim', one)
+        for (const [id, key] of boxes) await show(made, id, key, 1)
+        for (const round of [2, 3]) for (const [id, key] of [boxes[0], boxes[2]]) await show(made, id, key, round)
+        await made.retain({ resultDays: -1, certificateDays: -1 })
+        // Its key stays with it, and so many were accepted as are on record from now on.
+        await made.putBox(entry('victim', { claim: 'H100 SXM' }))
+        await show(made, 'victim', one, 4)
+        expect(await ownersIn(ofOld(await backup(made)))).toEqual(['victim', null])
+      })
     })
 
     test('a dump restores into an empty store, and only there; times of a clock since set back hold nothing up', async () => {

@@ -12,48 +12,57 @@ const shown = (id: number, box: string, key: string) => `insert into results
     (id, job_id, attempt, round, box_id, provider, kind, reason, outcome, prover_key, started_at, seconds, score)
   values (${id}, ${id}, 1, 1, '${box}', 'p', 'full', 'round', 'accepted', ${key}, now(), 1, 1)`
 
-/** A key that two boxes have shown, box 1 before box 2 as far as is on record; whose it is, and what else is said of them. */
-function shownTwice(
-  at: number,
-  of: 1 | 2,
-  said: Readonly<Partial<Record<1 | 2, string>>>,
-  more: readonly string[] = [],
-) {
+/**
+ * A key that was shown by box 1, then by box 2 if there is one, as far as is on record; what else is said of each, and whose it
+ * is after all, if anybody's. Ids of results have no gap where `at` has none.
+ */
+function shownBy(at: number, of: 1 | 2 | null, said: readonly string[]) {
   const key = at.toString(16).padStart(64, '0')
-  const rows = ([1, 2] as const).flatMap((which) => {
-    const box = `box-${at}-${which}`
-    const changes = said[which]?.replace('KEY', `'${key}'`).replace('RESULT', `${10 * at + which}`)
+  const rows = said.flatMap((text, i) => {
+    const [box, result] = [`box-${at}-${i + 1}`, 2 * at - 1 + i]
+    const changes = text.replace('KEY', `'${key}'`).replace('RESULT', `${result}`)
     return [
       `insert into boxes (id, address, provider) values ('${box}', 'ssh://${box}', 'p')`,
-      shown(10 * at + which, box, `'${key}'`),
+      shown(result, box, `'${key}'`),
       ...(changes ? [`update boxes set ${changes} where id = '${box}'`] : []),
     ]
   })
-  return { key, owner: `box-${at}-${of}`, rows: [...rows, ...more] }
+  return { key, owner: of && `box-${at}-${of}`, rows }
 }
 
 const COUNTS = 'last_accepted = RESULT'
 const HAS_IT = 'prover_key = KEY'
-/** More were accepted than are on record. */
-const FORGOTTEN = `${HAS_IT}, verified_total = 3`
+const OLDER = "added_at = now() - interval '1 day'"
 
-/** Before keys had a column: when it came, the oldest of those whose last run counted had the key. */
+/** Before keys had a column. */
 export const SHOWN_BEFORE_KEYS = [
-  shownTwice(1, 1, { 1: COUNTS, 2: `${COUNTS}, added_at = now() - interval '1 day'` }),
-  shownTwice(2, 1, {}),
+  shownBy(1, 1, [COUNTS, `${COUNTS}, ${OLDER}`]),
+  shownBy(2, 1, ['', '']),
+  // Results before these have been deleted.
+  shownBy(4, null, [COUNTS, `${COUNTS}, ${OLDER}`]),
+  shownBy(5, 1, ['']),
 ]
 
 export const SHOWN_SINCE = [
   // It is nobody's, as after scores had ended with an upgrade; or the other was there first then (attack 502 itself).
-  shownTwice(1, 1, {}),
-  shownTwice(2, 1, { 2: HAS_IT }),
-  // It has shown the key again since its claim was changed.
-  shownTwice(3, 1, { 1: `moves = 1, ${COUNTS}, scored_at = now()`, 2: HAS_IT }),
+  shownBy(1, 1, ['', '']),
+  shownBy(2, 1, ['', HAS_IT]),
   // It has moved, is gone, or has another key since.
-  shownTwice(4, 2, { 1: 'moves = 1', 2: HAS_IT }),
-  shownTwice(5, 2, { 1: 'removed_at = now()', 2: HAS_IT }),
-  shownTwice(6, 2, { 1: "prover_key = 'another'", 2: HAS_IT }),
-  // The other may have shown it before, in what was deleted; or had another key then.
-  shownTwice(7, 2, { 2: FORGOTTEN }),
-  shownTwice(8, 1, { 2: FORGOTTEN }, [shown(80, 'box-8-2', "'another'")]),
+  shownBy(3, 2, ['moves = 1', HAS_IT]),
+  shownBy(4, 2, ['removed_at = now()', HAS_IT]),
+  shownBy(5, 2, ["prover_key = 'another'", HAS_IT]),
+  // What it showed when may have been before it moved, also where it has shown the key again since.
+  shownBy(6, 2, [`moves = 1, ${COUNTS}, scored_at = now()`, HAS_IT]),
+]
+
+/** Where results before these have been deleted, as `retain` does, which leaves the last of each box however old. */
+export const SHOWN_SINCE_DELETED = [
+  shownBy(11, 2, ['', HAS_IT]),
+  shownBy(12, 2, ['', `${HAS_IT}, moves = 1, verified_total = 1`]),
+  shownBy(13, null, ['', '']),
+  shownBy(14, null, ['moves = 1', '']),
+  // Nobody else has shown it, as far as is known.
+  shownBy(15, 1, ['']),
+  shownBy(16, 1, [`moves = 1, ${COUNTS}, scored_at = now()`]),
+  shownBy(17, null, ['moves = 1']),
 ]

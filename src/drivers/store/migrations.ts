@@ -27,32 +27,35 @@ export const SCORES_OF_OLD: readonly string[] = [
 export const SCHEMA_OF_KEYS = 14
 
 /** Boxes that have no key, with that of what was accepted last: a box that has moved since has left its key behind. */
-const WITHOUT_KEY = `select b.id, l.prover_key, (select min(r.id) from results r
-      where r.box_id = b.id and r.prover_key = l.prover_key and r.outcome = 'accepted') as first_shown
-    from boxes b join (
+const WITHOUT_KEY = `select b.id, l.prover_key, coalesce(b.moves, 0) as moves from boxes b join (
       select distinct on (box_id) box_id, prover_key from results
       where outcome = 'accepted' and prover_key is not null order by box_id, id desc) l on l.box_id = b.id
     where b.removed_at is null and b.prover_key is null
       and (coalesce(b.moves, 0) = 0
         or exists (select from results a where a.id = b.last_accepted and a.prover_key = l.prover_key))`
 
+/** By whom each key was shown first, of all that is on record; `place` is its id if no result before it was deleted. */
+const FIRST_SHOWN = `select distinct on (prover_key) id, box_id, prover_key, place
+    from (select *, row_number() over (order by id) as place from results) r
+    where outcome = 'accepted' and prover_key is not null order by prover_key, id`
+
 /**
  * Whose prover key is whose: scores that ended took that with them, and a key that nobody has belongs to whoever shows it
- * first (attack 502). It is that of the box that showed it first, and so first of all not of another that has it (attack 515),
- * unless that one may have shown it before in what was deleted since. For a migration, before scores end, which tell who has
- * moved; and for a backup from before schema 14. In a store of today it might undo what a move did.
+ * first (attack 502). A box that has no key has the one that it showed last in two cases. It never moved and was the first
+ * of all to show that key, and every result up to then is on record: then it has it though another has it now (attack 515).
+ * Or nobody else is known to have shown it, and nobody has it. Else a key stays whose it is, or nobody's: results are deleted,
+ * but the last of each box, so that the first on record may be who showed it once (attack 523). For a migration, before
+ * scores end, which tell who has moved; and for a backup from before schema 14. In a store of today it might undo what a
+ * move did.
  */
 export const KEYS_OF_OLD: readonly string[] = [
-  `update boxes set prover_key = null from (${WITHOUT_KEY}) k
-    where boxes.prover_key = k.prover_key
-      and k.first_shown < all (select id from results r
-        where r.box_id = boxes.id and r.prover_key = k.prover_key and r.outcome = 'accepted')
-      and (verified_total <= (select count(*) from results r where r.box_id = boxes.id and r.outcome = 'accepted')
-        or k.prover_key <> (select r.prover_key from results r
-          where r.box_id = boxes.id and r.outcome = 'accepted' order by r.id limit 1))`,
-  `update boxes set prover_key = k.prover_key from (
-      select distinct on (prover_key) * from (${WITHOUT_KEY}) w order by prover_key, first_shown, id) k
+  `update boxes set prover_key = case boxes.id when k.id then k.prover_key end
+    from (${WITHOUT_KEY}) k join (${FIRST_SHOWN}) f on f.box_id = k.id and f.prover_key = k.prover_key
+    where k.moves = 0 and f.id = f.place and (boxes.id = k.id or boxes.prover_key = k.prover_key)`,
+  `update boxes set prover_key = k.prover_key from (${WITHOUT_KEY}) k
     where boxes.id = k.id
+      and not exists (select from results o
+        where o.prover_key = k.prover_key and o.outcome = 'accepted' and o.box_id <> k.id)
       and not exists (select from boxes o where o.prover_key = k.prover_key and o.removed_at is null)`,
 ]
 
@@ -246,15 +249,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'create index rounds_alone on rounds (number) where alone',
     PENDING_OF_OLD,
   ],
-  [
-    // Of several that had shown one key it is that of the oldest.
-    'alter table boxes add column prover_key text',
-    'create index boxes_by_key on boxes (prover_key)',
-    `update boxes set prover_key = k.prover_key from (
-      select distinct on (r.prover_key) b.id, r.prover_key from boxes b join results r on r.id = b.last_accepted
-      where b.removed_at is null and r.prover_key is not null order by r.prover_key, b.added_at, b.id) k
-    where k.id = boxes.id`,
-  ],
+  // Whose they are is said by the next.
+  ['alter table boxes add column prover_key text', 'create index boxes_by_key on boxes (prover_key)'],
   // What boxes on one card show in one precision is paid once (attack 491).
   [...KEYS_OF_OLD, ...SCORES_OF_OLD, PENDING_OF_OLD],
   // For stores in which the last one left a key with whoever had it, though another showed it first.
