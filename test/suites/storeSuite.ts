@@ -1052,6 +1052,21 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.removeBox(a)
     })
 
+    test('retention leaves what waits for the end of its window, with its certificate', async () => {
+      await store.putBox(entry(a))
+      const round = 29_000_000 + n
+      await store.openRound({ number: round, height: null, jobs: [job(a, { round })] })
+      const earned = await only(a)
+      await store.finishJob(finishOf(earned, owner, { result: resultOf({ runId: `w${n}`, certificate: 'text' }) }))
+      await store.addJob(job(a, { round, reason: 'asked' }))
+      const box = { ...failedBox, status: 'busy', scored: false, failed: false } as const
+      await store.finishJob(finishOf(await only(a), owner, { result: resultOf({ outcome: 'busy' }), box }))
+      await store.retain({ resultDays: -1, certificateDays: -1 })
+      await store.settle(round, earned.window)
+      expect(await textOf(await store.certificate(`w${n}`))).toBe('text')
+      await store.removeBox(a)
+    })
+
     test('what each box stands at is its score and the hash of the certificate that earned it', async () => {
       for (const id of [a, b]) await store.putBox(entry(id))
       await store.addJob(job(a, { round: 30_000_000 + n }))

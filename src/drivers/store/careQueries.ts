@@ -30,11 +30,13 @@ export function careQueries(db: Database) {
       const certificates = await db.query(sql`
         delete from certificates c using results r where r.id = c.result_id and r.outcome = 'accepted'
           and c.at < clock_timestamp() - ${certificateDays}::float8 * interval '1 day'
-          and not exists (select 1 from boxes b where b.id = c.box_id and b.last_accepted = c.result_id)
+          and not exists (select 1 from boxes b
+            where b.id = c.box_id and c.result_id in (b.last_accepted, (b.pending ->> 'result')::int8))
         returning c.run_id`)
       const results = await db.query(sql`
         delete from results r where r.at < clock_timestamp() - ${resultDays}::float8 * interval '1 day'
-          and not exists (select 1 from boxes b where b.id = r.box_id and r.id in (b.last_accepted, b.last_result))
+          and not exists (select 1 from boxes b
+            where b.id = r.box_id and r.id in (b.last_accepted, b.last_result, (b.pending ->> 'result')::int8))
         returning r.id`)
       await db.query(sql`
         delete from jobs where state = 'done' and finished_at < clock_timestamp() - ${resultDays}::float8 * interval '1 day'`)
