@@ -1206,6 +1206,9 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const number = 2_000_000 + n
       await store.openRound({ number, height: null, jobs: [job(a, { round: number }), job(b, { round: number })] })
       const [held] = await store.takeJobs({ ...claim, limit: 1 })
+      // Two beside its window, of which one at most is taken with it.
+      for (const reason of ['asked', 'changed'] as const)
+        await store.addJob(job(b, { reason, cohort: -1, round: number }))
       const lines: string[] = []
       const rows = await store.dump(async (line) => void lines.push(line))
       expect(lines).toHaveLength(rows + 1)

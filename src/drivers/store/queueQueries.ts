@@ -113,6 +113,9 @@ export function jobQueries(db: Database) {
   } satisfies Partial<Store>
 }
 
+const isDue = (job: 'j' | 'e') =>
+  words(`(${job}.due_at <= (select t from clock) or ${job}.created_at > (select t from clock) + interval '1 minute')`)
+
 /**
  * The first due job of each box that is not being measured; jobs of the dead are taken over, and our own that nobody is at.
  * The open jobs are walked in the order of their index, so that a long queue costs no more than a short one.
@@ -133,10 +136,10 @@ const claim = ({ owner, holdMs, limit, places = limit, atWork, ...lane }: TakeRe
     where j.state <> 'done' and (not rests or j.reason = 'asked' or spared)
       and (${lane.single ?? null}::boolean is null or (j.kind <> 'full' or j.cohort < 0) = ${lane.single ?? null}::boolean) and ((
       j.state = 'waiting'
-      and (j.due_at <= (select t from clock) or j.created_at > (select t from clock) + interval '1 minute')
+      and ${isDue('j')}
       and (spared or not exists (select 1 from jobs o where o.box_id = j.box_id and o.state = 'leased'))
       and (spared or not exists (
-        select 1 from jobs e where e.box_id = j.box_id and e.state = 'waiting' and e.due_at <= (select t from clock)
+        select 1 from jobs e where e.box_id = j.box_id and e.state = 'waiting' and ${isDue('e')}
           -- A window waits for no job of one that waits (attack 257), so that those wait for it (attack 304).
           and (e.kind <> 'full' or e.cohort < 0, e.due_at, e.id) < (j.kind <> 'full' or j.cohort < 0, j.due_at, j.id)
           and (not rests or e.reason = 'asked')
