@@ -4,7 +4,10 @@ import type { SshPublicKey } from '../core/lease/sshPublicKey.ts'
 
 /** Lets one key into this box for a while. */
 export interface BoxAccess {
-  /** Opens access for the lease's key and nobody else, and sees to it that it ends with the lease even if we are gone. */
+  /**
+   * Opens access for the lease's key and nobody else, and sees to it that it ends with the lease even if we are gone. Fails with
+   * `STILL_CLEARING` where what another lease left is in the way, for as long as that is being removed.
+   */
   open(lease: Lease, signal: AbortSignal): Promise<AccessDetails>
   /** Ends sessions and takes the key away. Safe to call twice, and for a lease that was never opened. */
   close(id: string): Promise<void>

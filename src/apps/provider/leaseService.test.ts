@@ -434,6 +434,26 @@ describe('LeaseService', () => {
     expect(await ask(service, request('b'))).toMatchObject({ kind: 'refused' })
   })
 
+  test('attack 524: where it fails for what another left, the box is busy, and kept for the key that was named', async () => {
+    const { state, deps } = world()
+    const { access, ...rest } = deps()
+    let isCleared = false
+    const clearing = {
+      ...access,
+      open: async (lease: Lease, signal: AbortSignal) => {
+        if (!isCleared) throw fault('STILL_CLEARING')
+        return await access.open(lease, signal)
+      },
+    }
+    const isNamed = (key: string) => key === toHex(bob.publicKey)
+    const service = new LeaseService({ ...rest, access: clearing, isNamed })
+    expect(await ask(service, request('a'), bob)).toMatchObject({ kind: 'busy' })
+    isCleared = true
+    expect(await ask(service, request('b'))).toMatchObject({ kind: 'busy' })
+    expect(state.keys.size).toBe(0)
+    expect(await ask(service, request('c'), bob)).toMatchObject({ kind: 'granted' })
+  })
+
   test('property: a crash at any step leaves nothing that the next start does not close', async () => {
     const anAct = fc.constantFrom('request a', 'request b', 'release a', 'tick', 'later')
     await fc.assert(

@@ -297,8 +297,11 @@ export class LeaseService {
       const sealed = this.#deps.seal(key, new TextEncoder().encode(JSON.stringify(details)))
       return { kind: 'granted', id, expiresAtMs, sealed: toBase64(sealed) }
     } catch (error) {
-      this.#deps.tell({ event: 'fault', code: codeOf(error) })
+      const code = codeOf(error)
+      this.#deps.tell({ event: 'fault', code })
       await this.#apply({ kind: 'failed', id, nowMs: this.#now() }, 'could not be opened')
+      // The one before left no room for it: nothing that the box is to blame for (attack 524).
+      if (code === 'STILL_CLEARING') return this.#busy(id)
       return refusal(id, 'CANNOT_OPEN', 'access could not be opened on this box')
     }
   }

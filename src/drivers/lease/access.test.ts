@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -90,6 +100,50 @@ describe('access into a shared account', () => {
     for (const odd of ['/tmp/a b', '/tmp/$(id)', '/tmp/a"b', 'relative', '/tmp/a\nb'])
       expect(() => sharedAccount({ ...options, authorizedKeysFile: odd })).toThrow(/characters/)
     await expect(sharedAccount(options).close('../../etc')).rejects.toThrow(/id of a lease/)
+  })
+})
+
+describe('attack 524: while what another left is still being removed', () => {
+  /** A folder of a lease that is over, as closing leaves it for as long as it sweeps. */
+  function closing(stateFolder: string, home: string): string {
+    const folder = join(stateFolder, 'open', `${'e'.repeat(32)}.closed`)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'home'), `${home}\n`)
+    return folder
+  }
+  const HOUR_MS = 3_600_000
+  /** A file system without room, and one with enough for this. */
+  const [FULL_HOME, HOME] = ['/proc/ts-a', join(root, 'ts-a')]
+
+  test('a box without room for a release opens nothing, and says why; it opens when all is gone', async () => {
+    const { options, keys } = place()
+    const access = sharedAccount(options)
+    const left = closing(options.stateFolder, FULL_HOME)
+    await expect(access.open(leaseFor(60), never)).rejects.toMatchObject({ detail: { code: 'STILL_CLEARING' } })
+    expect(keys()).toBe('')
+    rmSync(left, { recursive: true })
+    const lease = leaseFor(60)
+    await access.open(lease, never)
+    await access.close(lease.id)
+  })
+
+  test('so it is where opening fails; a fault by itself is told as what it is, also beside what was left for ever', async () => {
+    const { options } = place()
+    const access = sharedAccount(options)
+    mkdirSync(options.authorizedKeysFile, { recursive: true })
+    const codeOf = async () => {
+      const lease = leaseFor(60)
+      const error = await access.open(lease, never).catch((thrown: unknown) => thrown as { detail?: { code: string } })
+      await access.close(lease.id).catch(() => {})
+      rmSync(join(options.stateFolder, 'open', `${lease.id}.closed`), { recursive: true, force: true })
+      return (error as { detail?: { code: string } }).detail?.code
+    }
+    expect(await codeOf()).not.toBe('STILL_CLEARING')
+    const left = closing(options.stateFolder, HOME)
+    expect(await codeOf()).toBe('STILL_CLEARING')
+    const before = new Date(Date.now() - 2 * HOUR_MS)
+    utimesSync(left, before, before)
+    expect(await codeOf()).not.toBe('STILL_CLEARING')
   })
 })
 

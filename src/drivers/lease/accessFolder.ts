@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir, rename, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, rename, stat, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { lastWords } from '../../core/bytes/printable.ts'
@@ -103,6 +103,31 @@ interface Confining {
   letIn(lease: Lease, folder: string): Promise<AccessDetails>
 }
 
+/** A release that brings its own Node has room in so much. */
+const ROOM_BYTES = 256 * 2 ** 20
+
+/** What closing has not removed by then it does no more: the machine went down meanwhile. */
+const LONGEST_CLOSING_MS = 3_600_000
+
+/** Folders of leases that are over, for as long as anything of them is being removed. */
+async function closingIn(open: string): Promise<readonly string[]> {
+  const names = await readdir(open).catch((): string[] => [])
+  const closing: string[] = []
+  for (const folder of names.filter((name) => name.endsWith('.closed')).map((name) => join(open, name))) {
+    const { mtimeMs } = await stat(folder).catch(() => ({ mtimeMs: 0 }))
+    if (Date.now() - mtimeMs < LONGEST_CLOSING_MS) closing.push(folder)
+  }
+  return closing
+}
+
+/** Whether there is room where the home of that lease was. */
+async function hasRoom(closing: string): Promise<boolean> {
+  const home = await readIfThere(join(closing, 'home'))
+  if (home === '') return true
+  const { bavail, bsize } = await statfs(dirname(home.trim()))
+  return bavail * bsize >= ROOM_BYTES
+}
+
 /**
  * The order that every confinement keeps: the folder, which lasts as long as the lease, the watchdog, the way in, and a
  * last look: where the watchdog has ended the lease meanwhile, what was opened after it is closed by us. Every close
@@ -117,15 +142,24 @@ export function confinedAccess(confining: Confining): BoxAccess {
   const close = async (id: string): Promise<void> => {
     await runHere(closeArgv(id), confining.closing)
   }
+  const open = async (lease: Lease): Promise<AccessDetails> => {
+    const folder = folderOf(lease.id)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    startWatchdog(folder, lease, Date.now(), closeArgv(lease.id))
+    const details = await confining.letIn(lease, folder)
+    if (existsSync(folder)) return details
+    await close(lease.id)
+    throw fault('LEASE_TOO_SHORT')
+  }
   return {
     open: async (lease) => {
-      const folder = folderOf(lease.id)
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-      startWatchdog(folder, lease, Date.now(), closeArgv(lease.id))
-      const details = await confining.letIn(lease, folder)
-      if (existsSync(folder)) return details
-      await close(lease.id)
-      throw fault('LEASE_TOO_SHORT')
+      const closing = await closingIn(join(confining.stateFolder, 'open'))
+      try {
+        for (const one of closing) if (!(await hasRoom(one))) throw fault('STILL_CLEARING')
+        return await open(lease)
+      } catch (error) {
+        throw closing.length > 0 ? fault('STILL_CLEARING', {}, error) : error
+      }
     },
     close,
   }

@@ -29,6 +29,12 @@ export const fault = faultsOf({
     message: 'this box cannot confine a lease to: {wanted}{because}',
     nextStep: 'A container needs docker or podman running and --image; an account of its own needs root and useradd.',
   },
+  STILL_CLEARING: {
+    blame: 'user',
+    retry: true,
+    message: 'what another lease left is still being removed, and until then this box has no room, or opens no access',
+    nextStep: 'Wait: it is removed by itself. Where it comes back, put homes and /tmp on file systems with more room.',
+  },
   UNSAFE_PATH: {
     blame: 'user',
     message: '{path} contains characters that a shell would interpret',

@@ -141,10 +141,17 @@ end_everyone() {
   done
   return 1
 }
+# Both take tests of find first: what does not pass them stays.
 sweep() {
+  tests=$1
+  shift
   for place in "$@"; do
-    [ ! -d "$place" ] || find "$place" -xdev -mindepth 1 \\( -uid "$uid" -o ${OF_LEASES} -nouser \\) -delete 2>/dev/null
+    [ -d "$place" ] || continue
+    find "$place" -xdev -mindepth 1 $tests \\( -uid "$uid" -o ${OF_LEASES} -nouser \\) -delete 2>/dev/null
   done
+}
+empty() {
+  case $home in */"$user") find "$home" -xdev $1 -delete 2>/dev/null ;; esac
 }
 forget_shared() {
   for kind in shm:m msg:q sem:s; do
@@ -160,11 +167,17 @@ forget_shared() {
   done
 }
 # What is left of it belongs to an id that nobody gets again, so whoever comes next need not wait for all of it (attack 490).
+# Whoever comes next needs room: first what takes much of it, and then, one after the other, what takes long (attack 524).
 forget() {
   trap '' HUP INT TERM
-  sweep /tmp /var/tmp /dev/shm /dev/mqueue /run/lock /var/lock /var/crash
+  large='-type f -size +64k'
+  places='/tmp /var/tmp /dev/shm /dev/mqueue /run/lock /var/lock /var/crash'
+  empty "$large"
   forget_shared
-  case $home in */"$user") find "$home" -xdev -delete 2>/dev/null ;; esac
+  sweep "$large" $places
+  [ -d "\${2%/*}" ] && exec 9< "\${2%/*}" && flock 9 2>/dev/null
+  empty ''
+  sweep '' $places
   rm -f "/var/mail/$user" "/var/spool/mail/$user"
   rm -rf "$2.closed"
 }
@@ -178,7 +191,7 @@ home=$(cat "$2.closed/home" 2>/dev/null)
 case $home in */"$user") chown -h 0:0 "$home" && chmod 700 "$home" ;; esac
 rm -f "/var/spool/cron/crontabs/$user" "/var/spool/cron/$user" "/var/spool/cron/tabs/$user" \
   "/var/lib/systemd/linger/$user"
-sweep /var/spool/cron /var/spool/at /var/spool/atjobs
+sweep '' /var/spool/cron /var/spool/at /var/spool/atjobs
 end_everyone || exit 1
 userdel --force "$user" >/dev/null 2>&1
 groupdel "$user" >/dev/null 2>&1

@@ -40,6 +40,9 @@ const lease = (): Lease => ({
 
 const uidOf = (user: string): number => Number(spawnSync('id', ['-u', user], { encoding: 'utf8' }).stdout)
 
+/** Sweeping goes on by itself when a lease is closed. */
+const swept = (look: () => void) => vi.waitFor(look, { timeout: 30_000, interval: 100 })
+
 /** Ends whatever a failed test has left of an account. The real id is nobody's, so that it reaches no process of root. */
 function endAll(uid: number): void {
   const [real, become] = [2_110_000_002, `($<, $>) = (2110000002, ${uid})`]
@@ -134,8 +137,8 @@ describe.skipIf(missing !== undefined)('an account of its own', () => {
       spawnSync('chown', [String(uid), ...spooled])
       expect(ipcOf(uid)).toEqual(['msg', 'sem', 'shm'])
       await access.close(held.id)
-      expect(places.filter((place) => existsSync(place))).toEqual([])
       expect(spooled.filter((path) => existsSync(path))).toEqual([])
+      await swept(() => expect(places.filter((place) => existsSync(place))).toEqual([]))
       expect(ipcOf(uid)).toEqual([])
     } finally {
       endAll(uid)
@@ -151,7 +154,7 @@ describe.skipIf(missing !== undefined)('an account of its own', () => {
     const place = join('/tmp', `left-${held.id}`)
     const bin = join(root, 'slow')
     mkdirSync(bin)
-    const slow = `case $1 in /tmp) sleep 8 ;; esac; PATH=$(printf %s "$PATH" | cut -d: -f2-) exec find "$@"`
+    const slow = `case $1 in /tmp) sleep 4 ;; esac; PATH=$(printf %s "$PATH" | cut -d: -f2-) exec find "$@"`
     writeFileSync(join(bin, 'find'), `#!/bin/sh\n${slow}\n`, { mode: 0o755 })
     try {
       expect(spawnSync('mkdir', [place], { uid, gid: uid }).status).toBe(0)
@@ -161,12 +164,49 @@ describe.skipIf(missing !== undefined)('an account of its own', () => {
       expect(uidOf(accountOf(held.id))).toBe(0)
       const folder = join(root, 'much', 'open', `${held.id}.closed`)
       expect(existsSync(folder)).toBe(true)
-      await vi.waitFor(() => expect(existsSync(folder)).toBe(false), { timeout: 30_000, interval: 100 })
+      await swept(() => expect(existsSync(folder)).toBe(false))
       expect(existsSync(place)).toBe(false)
       expect(existsSync(join('/home', accountOf(held.id)))).toBe(false)
     } finally {
       process.env.PATH = PATH
       endAll(uid)
+    }
+  })
+
+  test('attack 524: what is large goes before what takes long, and the others wait for one to sweep', async () => {
+    const access = ownAccount(options('large'))
+    const held = [lease(), lease()]
+    for (const one of held) await access.open(one, never)
+    const [first] = held as [Lease, Lease]
+    const uid = uidOf(accountOf(first.id))
+    const places = [join('/home', accountOf(first.id)), '/var/tmp'].map((folder) => join(folder, `left-${first.id}`))
+    const bin = join(root, 'slow-for-many')
+    mkdirSync(bin)
+    const running = join(root, 'running')
+    // Whoever looks for all that is in a home takes two seconds, and notes it where another does so meanwhile.
+    const slow = `case "$*" in *-size*) ;; /home/*) mkdir ${running} || touch ${running}/two; sleep 2; rmdir ${running} ;; esac`
+    const real = `PATH=$(printf %s "$PATH" | cut -d: -f2-) exec find "$@"`
+    writeFileSync(join(bin, 'find'), `#!/bin/sh\n${slow}\n${real}\n`, { mode: 0o755 })
+    try {
+      for (const [name, size] of [
+        ['large', 2048],
+        ['small', 1],
+      ])
+        for (const place of places)
+          spawnSync('dd', ['if=/dev/zero', `of=${place}-${name}`, 'bs=1024', `count=${size}`], { uid, gid: uid })
+      const left = () => places.flatMap((place) => ['large', 'small'].map((name) => existsSync(`${place}-${name}`)))
+      expect(left()).toEqual([true, true, true, true])
+      process.env.PATH = `${bin}:${PATH}`
+      await Promise.all(held.map(({ id }) => access.close(id)))
+      process.env.PATH = PATH
+      await swept(() => expect(left()).toEqual([false, true, false, true]))
+      const folders = held.map(({ id }) => join(root, 'large', 'open', `${id}.closed`))
+      await swept(() => expect(folders.map((folder) => existsSync(folder))).toEqual([false, false]))
+      expect(left()).toEqual([false, false, false, false])
+      expect(existsSync(running)).toBe(false)
+    } finally {
+      process.env.PATH = PATH
+      for (const { id } of held) endAll(uidOf(accountOf(id)))
     }
   })
 
@@ -221,7 +261,7 @@ describe.skipIf(missing !== undefined)('an account of its own', () => {
       const beside = await startAs(uids[2]!, 'sleep 600')
       await access.close(held.id)
       await Promise.all([sleeper.ended, chain.ended])
-      expect(existsSync(file)).toBe(false)
+      await swept(() => expect(existsSync(file)).toBe(false))
       // Another lease that is open on this machine is none of it.
       expect(isAlive(beside.pid)).toBe(true)
       await access.close(another.id)
