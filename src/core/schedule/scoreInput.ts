@@ -5,7 +5,6 @@ import { parseClaim } from '../identify/parseClaim.ts'
 import { isUnlike } from '../identify/unlike.ts'
 import type { HostPart } from '../inventory/hostReport.ts'
 import type { Inventory } from '../inventory/inventory.ts'
-import { inferred } from '../params/provenance.ts'
 import { gpuTotals } from '../score/gpuTotals.ts'
 import { hostClaims, hostShown } from '../score/hostFacts.ts'
 import type { BoxScoreInput, GpuScoreInput } from '../score/scoreBox.ts'
@@ -40,7 +39,7 @@ const isAsSold = ({ claim }: Judgement): boolean =>
 
 function soldAs({ claim }: Judgement, catalogue: Catalogue): Pick<GpuScoreInput, 'soldAs'> {
   const sold = claim?.verdict === 'matches' ? parseClaim(claim.text, catalogue) : null
-  return sold?.ok ? { soldAs: inferred(sold.claim.models.map(({ id }) => id)) } : {}
+  return sold?.ok ? { soldAs: sold.claim.models.map(({ id }) => id) } : {}
 }
 
 /** Unlike devices are named by less than a claim is judged by (attack 517). */

@@ -13,7 +13,7 @@ export interface GpuScoreInput {
   /** Catalogue id, for mode `normalize`; left out for an unknown card, which is scored by its rates. */
   readonly model?: Inferred<string>
   /** Catalogue ids of the models that a claim names which is met; for requirements, not for pay. */
-  readonly soldAs?: Inferred<readonly string[]>
+  readonly soldAs?: readonly string[]
   readonly rates?: Proven<Partial<Record<Precision, number>>>
   readonly sustained?: Proven<Partial<Record<Precision, number>>>
   readonly memoryBytes?: Proven
