@@ -57,7 +57,7 @@ export const fault = faultsOf({
     message:
       'the fastest card of this box would be through its rounds before they count: its cards differ too much, or are too many for the preset {preset}',
     nextStep:
-      'Use the preset mainnet. If that is what was used, have each kind of card verified as a box of its own: one container or account for each, in which no other is seen (CUDA_VISIBLE_DEVICES).',
+      'Use the preset mainnet. If that is what was used, have each kind of card verified as a box of its own: one container or account for each, in which no other card is seen.',
   },
   CHECKS_TOO_SLOW: {
     blame: 'validator',
