@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
 import type { Lease } from '../../core/lease/leaseBook.ts'
-import { expiryOption, keyLine } from './accessFolder.ts'
+import { expiryOption, isRoomy, keyLine } from './accessFolder.ts'
 import { chooseAccess } from './chooseAccess.ts'
 import { containerAccess, containerOf } from './containerAccess.ts'
 import { fileJournal } from './fileJournal.ts'
@@ -117,7 +117,7 @@ describe('attack 524: while what another left is still being removed', () => {
 
   test('a box without room for a release opens nothing, and says why; it opens when all is gone', async () => {
     const { options, keys } = place()
-    const access = sharedAccount(options)
+    const access = sharedAccount({ ...options, roomWaitMs: 300 })
     const left = closing(options.stateFolder, FULL_HOME)
     await expect(access.open(leaseFor(60), never)).rejects.toMatchObject({ detail: { code: 'STILL_CLEARING' } })
     expect(keys()).toBe('')
@@ -125,6 +125,21 @@ describe('attack 524: while what another left is still being removed', () => {
     const lease = leaseFor(60)
     await access.open(lease, never)
     await access.close(lease.id)
+  })
+
+  test('attack 526: it waits a moment for room, and room is for files as well as for bytes', async () => {
+    const { options } = place()
+    const left = closing(options.stateFolder, FULL_HOME)
+    setTimeout(() => rmSync(left, { recursive: true }), 700)
+    const lease = leaseFor(60)
+    const access = sharedAccount(options)
+    await access.open(lease, never)
+    await access.close(lease.id)
+    const disk = { bavail: 1e6, bsize: 4096, files: 3e6, ffree: 2e6 }
+    const rooms = [disk, { ...disk, ffree: 16 }, { ...disk, bavail: 1000 }, { ...disk, files: 0, ffree: 0 }].map(
+      isRoomy,
+    )
+    expect(rooms).toEqual([true, false, false, true])
   })
 
   test('so it is where opening fails; a fault by itself is told as what it is, also beside what was left for ever', async () => {

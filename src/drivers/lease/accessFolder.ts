@@ -1,7 +1,8 @@
 import { execFile, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, type StatsFs } from 'node:fs'
 import { chmod, chown, mkdir, readdir, rename, stat, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { lastWords } from '../../core/bytes/printable.ts'
 import type { Lease } from '../../core/lease/leaseBook.ts'
@@ -94,6 +95,7 @@ export async function addKeyLine(path: string, line: string): Promise<void> {
 /** How one kind of confinement lets a key in and takes it away again. */
 interface Confining {
   readonly stateFolder: string
+  readonly roomWaitMs?: number | undefined
   /** What closing is called where it fails. */
   readonly closing: string
   /** A program for /bin/sh that takes everything away; it renames the folder first, and is safe to run twice. */
@@ -103,8 +105,11 @@ interface Confining {
   letIn(lease: Lease, folder: string): Promise<AccessDetails>
 }
 
-/** A release that brings its own Node has room in so much. */
-const ROOM_BYTES = 256 * 2 ** 20
+/** A release that brings its own Node has room in so much, and its files are far fewer. */
+const ROOM = { bytes: 256 * 2 ** 20, files: 4096 }
+/** How long whoever asks waits for it, of the minute after which a validator calls a provider silent. */
+const ROOM_WAIT_MS = 8_000
+const ROOM_LOOK_MS = 500
 
 /** What closing has not removed by then it does no more: the machine went down meanwhile. */
 const LONGEST_CLOSING_MS = 3_600_000
@@ -124,8 +129,23 @@ async function closingIn(open: string): Promise<readonly string[]> {
 async function hasRoom(closing: string): Promise<boolean> {
   const home = await readIfThere(join(closing, 'home'))
   if (home === '') return true
-  const { bavail, bsize } = await statfs(dirname(home.trim()))
-  return bavail * bsize >= ROOM_BYTES
+  return isRoomy(await statfs(dirname(home.trim())))
+}
+
+/** Some file systems have no limit of files, and say 0. */
+export const isRoomy = ({ bavail, bsize, files, ffree }: Omit<StatsFs, 'type' | 'blocks' | 'bfree'>): boolean =>
+  bavail * bsize >= ROOM.bytes && (files === 0 || ffree >= ROOM.files)
+
+/** What is large is gone in a moment; files without number take their time. */
+async function awaitRoom(open: string, waitMs: number, signal: AbortSignal): Promise<readonly string[]> {
+  const endMs = performance.now() + waitMs
+  for (;;) {
+    const closing = await closingIn(open)
+    const roomy = await Promise.all(closing.map(hasRoom))
+    if (roomy.every(Boolean)) return closing
+    if (performance.now() >= endMs) throw fault('STILL_CLEARING')
+    await delay(ROOM_LOOK_MS, undefined, { signal })
+  }
 }
 
 /**
@@ -134,7 +154,8 @@ async function hasRoom(closing: string): Promise<boolean> {
  * renames the folder before it looks for anything to close, so nothing falls between the two.
  */
 export function confinedAccess(confining: Confining): BoxAccess {
-  const folderOf = (id: string): string => ensureSafePath(join(confining.stateFolder, 'open', ensureLeaseId(id)))
+  const { stateFolder, roomWaitMs = ROOM_WAIT_MS } = confining
+  const folderOf = (id: string): string => ensureSafePath(join(stateFolder, 'open', ensureLeaseId(id)))
   const closeArgv = (id: string): readonly string[] => [
     ...['/bin/sh', '-c', confining.closeScript, 'sh'],
     ...confining.closeArguments(id, folderOf(id)),
@@ -152,10 +173,9 @@ export function confinedAccess(confining: Confining): BoxAccess {
     throw fault('LEASE_TOO_SHORT')
   }
   return {
-    open: async (lease) => {
-      const closing = await closingIn(join(confining.stateFolder, 'open'))
+    open: async (lease, signal) => {
+      const closing = await awaitRoom(join(stateFolder, 'open'), roomWaitMs, signal)
       try {
-        for (const one of closing) if (!(await hasRoom(one))) throw fault('STILL_CLEARING')
         return await open(lease)
       } catch (error) {
         throw closing.length > 0 ? fault('STILL_CLEARING', {}, error) : error

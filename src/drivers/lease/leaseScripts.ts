@@ -167,13 +167,15 @@ forget_shared() {
   done
 }
 # What is left of it belongs to an id that nobody gets again, so whoever comes next need not wait for all of it (attack 490).
-# Whoever comes next needs room: first what takes much of it, and then, one after the other, what takes long (attack 524).
+# Whoever comes next needs room: first memory and what takes much of a disk, and then, one after the other, what takes long
+# (attacks 524 and 526).
 forget() {
   trap '' HUP INT TERM
   large='-type f -size +64k'
   places='/tmp /var/tmp /dev/shm /dev/mqueue /run/lock /var/lock /var/crash'
-  empty "$large"
   forget_shared
+  sweep '' /dev/shm
+  empty "$large"
   sweep "$large" $places
   [ -d "\${2%/*}" ] && exec 9< "\${2%/*}" && flock 9 2>/dev/null
   empty ''

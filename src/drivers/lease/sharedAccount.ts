@@ -12,6 +12,8 @@ export interface AccessOptions {
   readonly port: number
   /** `SHA256:…` of its host key. */
   readonly hostKey: string
+  /** How long a lease waits for what another left to be removed. */
+  readonly roomWaitMs?: number
 }
 
 export interface SharedAccountOptions extends AccessOptions {
@@ -29,6 +31,7 @@ export function sharedAccount({ stateFolder, authorizedKeysFile, ...options }: S
   const shell = ensureSafePath(join(stateFolder, 'lease-shell.sh'))
   return confinedAccess({
     stateFolder,
+    roomWaitMs: options.roomWaitMs,
     closing: 'closing a lease',
     closeScript: CLOSE_SHARED,
     closeArguments: (id, folder) => [keys, tagOf(id), folder],
