@@ -60,10 +60,18 @@ export const replaying = (
     const [engine, hasher] = [await openExactEngine(), hasherOn(await openExactEngine())]
     return orSayWhy(() => {
       const run = new EngineRun(engine, work, readInputs(folder, work), hasher)
-      return replayWork(work, receipt, run, (segment) => {
-        onSegment(segment, work.ends.length)
-        see(work, segment, (name) => run.read(name))
-      })
+      let segments = 0
+      try {
+        return replayWork(work, receipt, run, (segment) => {
+          segments = segment + 1
+          onSegment(segment, work.ends.length)
+          see(work, segment, (name) => run.read(name))
+        })
+      } catch (error) {
+        // A work that has no result has no receipt either (W2.6.3): that is not what its inputs are to blame for.
+        if (!(error instanceof WorkRefusal) || error.code !== 'FAULT') throw error
+        return { problem: { code: 'REPLAY_DIFFERS', segment: segments }, segments }
+      }
     })
   },
 })
