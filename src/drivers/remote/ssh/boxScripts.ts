@@ -48,11 +48,12 @@ groups() {
     [ "$1" = KILL ] && rm -f "$file"
   done
 }
-# A shell cannot read for a while only: another process sleeps, and is woken by every line that came.
+# A shell cannot read for a while only: another process sleeps, and is woken by every line that came. One that was just born
+# would lose any other signal in the traps of its parent, and sleep on.
 watch() {
   exec >/dev/null 2>&1
-  trap 'kill "$!"' USR1
-  trap 'kill "$!"; exit' TERM
+  trap 'kill -KILL "$!"' USR1
+  trap 'kill -KILL "$!"; exit' TERM
   code=255
   while [ "$code" -gt 128 ]; do
     sleep "$silence" &
