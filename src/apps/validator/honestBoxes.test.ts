@@ -118,19 +118,10 @@ describe('an honest box of idle cards, over times as the catalogue expects them'
     ['a100-pcie-80gb', 2, 15e9, 0.2],
     ['h200-nvl', 4, 11e9, 0.001],
     ['rtx-a6000', 2, 0.8e9, 0.001],
-  ])(
-    'attack 499: %s, %i cards that read one another at %d bytes a second',
-    async (id, cards, link, roundTripSeconds) => {
-      const box = { model: modelOf(catalogue, id), cards, link, roundTripSeconds }
-      expect(await verdictOn(box, catalogue)).toMatchObject({ verdict: 'as-claimed' })
-    },
-  )
-
-  test.each([
     ['h200-nvl', 4, 11e9, 0.25],
     ['rtx-a6000', 8, 0.8e9, 0.1],
   ])(
-    'attack 499: nor over a long line: %s, %i cards, %d bytes a second, %d s',
+    'attack 499: %s, %i cards that read one another at %d bytes a second, %d s away',
     async (id, cards, link, roundTripSeconds) => {
       const box = { model: modelOf(catalogue, id), cards, link, roundTripSeconds }
       expect(await verdictOn(box, catalogue)).toMatchObject({ verdict: 'as-claimed' })

@@ -2,6 +2,8 @@ import { boxWords, faultWords } from '../../core/bytes/boxWords.ts'
 import { DecodeError } from '../../core/bytes/reader.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
 import { WORK_ANSWER_TYPES, type WorkAnswer, type WorkOrderMessage } from '../../core/wire/messages.ts'
+import type { PatchEvidence } from '../../core/work/checkPatch.ts'
+import { splitRoots } from '../../core/work/checkSegment.ts'
 import { WORK_REFUSALS } from '../../core/work/refusals.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
@@ -105,4 +107,16 @@ const LONGEST_END_MS = 2_000
 async function* answersIn(output: AsyncIterable<Uint8Array>): AsyncGenerator<WorkAnswer> {
   const decoder = new FrameDecoder(WORK_ANSWER_TYPES)
   for await (const chunk of output) for (const answer of decoder.push(chunk)) yield answer as WorkAnswer
+}
+
+const hashesIn = (bytes: Uint8Array): readonly Uint8Array[] => {
+  if (bytes.length % 32 !== 0) throw new WorkRejected('GARBLED', 'hashes')
+  return splitRoots(bytes)
+}
+export const rootsIn = ({ roots }: Answered<'traced'>): readonly Uint8Array[] => hashesIn(roots)
+export const nodesIn = ({ hashes }: Answered<'nodes'>): readonly Uint8Array[] => hashesIn(hashes)
+
+export function patchIn({ leafBytes, bytes }: Answered<'patch'>): PatchEvidence {
+  if (leafBytes > bytes.length) throw new WorkRejected('GARBLED', 'patch')
+  return { leaves: bytes.subarray(0, leafBytes), proof: bytes.subarray(leafBytes) }
 }

@@ -184,10 +184,11 @@ async function execute(
     await run.keep(-1)
     await say(-1, mark)
   }
+  const keeping = hasBeginning ? keptEvery(work) : Number.POSITIVE_INFINITY
   for (let segment = 0; segment < work.ends.length; segment++) {
     const mark = await run.advance(segment)
     marks.push(mark)
-    if (hasBeginning && (segment + 1) % keptEvery(work) === 0) await run.keep(segment)
+    if ((segment + 1) % keeping === 0) await run.keep(segment)
     await say(segment, mark)
     if (isDelivered(work.ends.length, every, segment)) await deliver(work, run, segment, send)
   }

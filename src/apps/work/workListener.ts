@@ -16,7 +16,6 @@ import { type ProvableSteps, stepsChecker } from '../../core/work/methods/step/p
 import type { ProvenProducts } from '../../core/work/methods/step/restPlan.ts'
 import { proveWork } from '../../core/work/proveWork.ts'
 import type { Receipt } from '../../core/work/receipt.ts'
-import { shardsIn } from '../../core/work/shards.ts'
 import { hiddenLink, linksOf, type StateMark, stateRoot } from '../../core/work/stateChain.ts'
 import { tensorBytes } from '../../core/work/tensor.ts'
 import { endsOf, tracedSegment } from '../../core/work/trace.ts'
@@ -28,8 +27,9 @@ import type { Randomness } from '../../ports/randomness.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
 import { fault } from '../shared/faults.ts'
-import { type Answered, ProverLine, WorkRejected } from './proverLine.ts'
-import { isDelivered, keptEvery } from './serveWork.ts'
+import { HANDSHAKE_MS, type Patience, patienceWith } from './patience.ts'
+import { nodesIn, ProverLine, patchIn, rootsIn, WorkRejected } from './proverLine.ts'
+import { isDelivered } from './serveWork.ts'
 
 export type WorkStep =
   | { readonly step: 'segment'; readonly segment: number; readonly mark: StateMark | null }
@@ -73,12 +73,6 @@ export interface WatchedWork extends ExecutedWork, Pick<Receipt, 'nonces' | 'seg
   readonly figures: ReceiptFigures
 }
 
-/** What does not depend on the work may take so long. */
-const HANDSHAKE_MS = 60_000
-/** A trace runs every step of a segment unfused, and hashes what each wrote. */
-const UNFUSED = 20
-/** On the way back to a segment nothing is hashed, but nothing runs ahead either, and a box may have other things to do. */
-const AGAIN = 4
 const NO_STATE = new Uint8Array(32)
 
 /**
@@ -89,7 +83,6 @@ export class WorkListener {
   readonly #watch: Watch
   readonly #line: ProverLine
   readonly #nonces: readonly [Uint8Array, Uint8Array]
-  readonly #shards: number
   readonly #commitments: Uint8Array[] = []
   #key: Uint8Array = NO_STATE
   #device = ''
@@ -98,12 +91,13 @@ export class WorkListener {
   #states: [number, Uint8Array][] = []
   #signature: Uint8Array = NO_STATE
   #elapsedUs = 0
+  #patience: Patience
 
   constructor(watch: Watch, signal: AbortSignal) {
     this.#watch = watch
     this.#line = new ProverLine(watch.prover, watch.clock, signal)
     this.#nonces = [watch.randomness.bytes(32), watch.randomness.bytes(32)]
-    this.#shards = watch.work.isIndependent ? 1 : Math.max(1, shardsIn(watch.work.transition(1)))
+    this.#patience = patienceWith(watch, 0)
   }
 
   get key(): Uint8Array {
@@ -143,6 +137,7 @@ export class WorkListener {
       if (segment >= 0) this.#watch.onStep({ step: 'segment', segment, mark: this.#marks[segment] ?? null })
       if (segment >= 0 && isDelivered(work.ends.length, every, segment)) await this.#takeState(segment)
     }
+    this.#patience = patienceWith(this.#watch, this.#elapsedUs)
     this.#signature = (await this.#line.expect('executed', HANDSHAKE_MS)).signature
     if (!isHidden) this.#requireSignature()
   }
@@ -189,7 +184,7 @@ export class WorkListener {
   /** W8.8. The proof of a whole product, as it was handed over: nobody has looked at it. */
   async proveProduct(): Promise<Uint8Array> {
     await this.#line.send({ type: 'prove' })
-    return (await this.#line.expect('proven', this.#answerMs)).proof
+    return (await this.#line.expect('proven', this.#patience.answerMs)).proof
   }
 
   /**
@@ -207,7 +202,7 @@ export class WorkListener {
       })
     const ask = async <T extends 'traced' | 'nodes' | 'leaf' | 'patch'>(order: WorkOrderMessage, answer: T) => {
       await this.#line.send(order)
-      return await this.#line.expect(answer, answer === 'traced' ? this.#traceMs : this.#answerMs)
+      return await this.#line.expect(answer, answer === 'traced' ? this.#patience.traceMs : this.#patience.answerMs)
     }
     return {
       link: async (segments) => links[segments] ?? null,
@@ -268,13 +263,17 @@ export class WorkListener {
     return {
       products,
       say: async (segment) => {
-        const { segment: said, root, roots } = await this.#line.expect('saidStep', this.#traceMs)
+        const { segment: said, root, roots } = await this.#line.expect('saidStep', this.#patience.traceMs)
         if (said !== segment + 1 || roots.length % 32 !== 0) throw new WorkRejected('OUT_OF_TURN', `step ${segment}`)
         this.#watch.onStep({ step: 'said', done: segment })
         return { root, roots: splitRoots(roots) }
       },
       prove: async (segment) => {
-        const { segment: said, restBytes, productsBytes } = await this.#line.expect('stepProof', this.#answerMs)
+        const {
+          segment: said,
+          restBytes,
+          productsBytes,
+        } = await this.#line.expect('stepProof', this.#patience.answerMs)
         room -= restBytes + productsBytes
         if (said !== segment + 1 || room < 0) throw new WorkRejected('OUT_OF_TURN', `proof of ${segment}`)
         const part = (tensor: number, bytes: number) => this.#takePieces(segment, tensor, bytes, `proof of ${segment}`)
@@ -324,24 +323,8 @@ export class WorkListener {
     if (!isSigned) throw new WorkRejected('BAD_SIGNATURE')
   }
 
-  /** W4.6.6. What a segment takes, by the time that all took. Of devices that worked as one, the first answers alone. */
-  get #aloneMs(): number {
-    return (this.#shards * this.#elapsedUs) / 1000 / this.#watch.work.ends.length
-  }
-
-  /** An answer about a segment runs it again from the state before, which is at hand since it was traced. */
-  get #answerMs(): number {
-    return Math.max(this.#watch.segmentMs, HANDSHAKE_MS + UNFUSED * this.#aloneMs)
-  }
-
-  /** The first one may have to get there from a state far before (attack 510). */
-  get #traceMs(): number {
-    const { work } = this.#watch
-    return this.#answerMs + AGAIN * this.#aloneMs * Math.min(keptEvery(work), work.ends.length)
-  }
-
   async #trace(segment: number): Promise<readonly Uint8Array[]> {
-    const { segment: said, roots } = await this.#line.expect('traced', this.#traceMs)
+    const { segment: said, roots } = await this.#line.expect('traced', this.#patience.traceMs)
     if (said !== segment + 1 || roots.length % 32 !== 0) throw new WorkRejected('OUT_OF_TURN', `trace of ${segment}`)
     const { work } = this.#watch
     const traced = tracedSegment(work, segment, endsOf(segment, this.#firstRoot, this.#marks))
@@ -354,23 +337,11 @@ export class WorkListener {
   async #open(segment: number, count: number): Promise<SegmentEvidence['patches']> {
     const patches: PatchEvidence[] = []
     while (patches.length < count) {
-      const { segment: said, index, leafBytes, bytes } = await this.#line.expect('patch', this.#answerMs)
+      const { segment: said, index, leafBytes, bytes } = await this.#line.expect('patch', this.#patience.answerMs)
       const isNext = said === segment + 1 && index === patches.length && leafBytes <= bytes.length
       if (!isNext) throw new WorkRejected('OUT_OF_TURN', `patch of ${segment}`)
       patches.push({ leaves: bytes.subarray(0, leafBytes), proof: bytes.subarray(leafBytes) })
     }
     return patches
   }
-}
-
-const hashesIn = (bytes: Uint8Array): readonly Uint8Array[] => {
-  if (bytes.length % 32 !== 0) throw new WorkRejected('GARBLED', 'hashes')
-  return splitRoots(bytes)
-}
-const rootsIn = ({ roots }: Answered<'traced'>) => hashesIn(roots)
-const nodesIn = ({ hashes }: Answered<'nodes'>) => hashesIn(hashes)
-
-function patchIn({ leafBytes, bytes }: Answered<'patch'>): PatchEvidence {
-  if (leafBytes > bytes.length) throw new WorkRejected('GARBLED', 'patch')
-  return { leaves: bytes.subarray(0, leafBytes), proof: bytes.subarray(leafBytes) }
 }

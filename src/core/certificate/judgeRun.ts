@@ -73,15 +73,14 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
     return { device, deviceClass, measured, identity: identifyGpu(measured, catalogue) }
   })
   const isAsBefore = rules === 1 || asBefore !== undefined
-  const named = isAsBefore ? seen : seen.map((one) => withoutWaiting(one, seen, catalogue))
   const sold = claim === null ? null : parseClaim(claim, catalogue)
   const joint = run.challenge.parts.find(isReadTogether)
   const held = shown.flatMap(({ memory }) => memory?.heldBytes ?? [])
   const byFewer = joint ? suppliedByFewer(held, joint.k, catalogue) : 0
-  const context = { run, preset, catalogue, sold, rules, byFewer, isByClaim: isAsBefore }
+  const context = { run, preset, catalogue, sold, rules, byFewer, seen, isAsBefore }
   const judgedClaim = claim === null || sold === null || !complete ? null : judgeSold(claim, sold, seen, context)
   const names = judgedClaim?.verdict === 'matches' && sold?.ok ? sold.claim.models.map(({ id }) => id) : []
-  const devices = inOneWindow(seen.map((device, i) => judgeDevice(device, named[i]!, names, context)))
+  const devices = inOneWindow(seen.map((device) => judgeDevice(device, names, context)))
   const reason =
     rejected ??
     (complete ? (tooShort({ run, preset, rules, roundTripUs: inputs.roundTripUs }) ?? undersized(seen, context)) : null)
@@ -111,10 +110,10 @@ interface SeenDevice {
  * Whose memory was read together with that of an unlike card has waited for it, or made it wait: nothing is known of its
  * speed, and it is named by the rest (attack 508).
  */
-function withoutWaiting(one: SeenDevice, all: readonly SeenDevice[], catalogue: Catalogue): SeenDevice {
+function withoutWaiting(one: SeenDevice, { seen, isAsBefore, catalogue }: Context): SeenDevice {
   const { bandwidth: _, ...rest } = one.measured
-  const waits = rest.memoriesRead === 'together' && all.some(({ measured }) => isUnlike(rest, measured))
-  return waits ? { ...one, identity: identifyGpu(rest, catalogue) } : one
+  const waits = rest.memoriesRead === 'together' && seen.some(({ measured }) => isUnlike(rest, measured))
+  return waits && !isAsBefore ? { ...one, identity: identifyGpu(rest, catalogue) } : one
 }
 
 /** §7, attack 36: capacity is proven of all devices together or of none. */
@@ -133,18 +132,19 @@ interface Context {
   readonly rules: ProtocolVersion
   /** What a device may have had of a card that served several, bytes a second. */
   readonly byFewer: number
+  readonly seen: readonly SeenDevice[]
   /** A claim, even one that does not match, said by which of the fitting cards a memory is judged (attack 506). */
-  readonly isByClaim: boolean
+  readonly isAsBefore: boolean
 }
 
-function judgeDevice(seen: SeenDevice, named: SeenDevice, sold: readonly string[], context: Context): DeviceJudgement {
+function judgeDevice(seen: SeenDevice, sold: readonly string[], context: Context): DeviceJudgement {
   const { memory, ...rest } = seen.device
   const { bindPerSecond, rates } = rest
   return {
     ...rest,
     memory: memory ? judgeMemory(seen, memory, context) : null,
     bindShare: bindPerSecond !== null && rates.int8 ? proven(Math.floor((1000 * bindPerSecond) / rates.int8)) : null,
-    identity: inferred(judgeIdentity(named, sold, context)),
+    identity: inferred(judgeIdentity(withoutWaiting(seen, context), sold, context)),
   }
 }
 
@@ -186,17 +186,16 @@ const isInTime = ({ rates, memory }: ProvenDevice): boolean =>
 function judgeMemory(
   { device, deviceClass, identity }: SeenDevice,
   memory: NonNullable<ProvenDevice['memory']>,
-  { run, preset, catalogue, sold, rules, byFewer, isByClaim }: Context,
+  { run, preset, catalogue, sold, rules, byFewer, isAsBefore }: Context,
 ): MemoryJudgement {
-  const models = sold?.ok ? sold.claim.models : []
-  const claimed = models.filter(({ memoryBytes }) => memoryBytes >= memory.heldBytes).map(({ id }) => id)
-  const held = rules === 1 ? {} : { heldBytes: memory.heldBytes }
+  const { heldBytes } = memory
+  const models = sold?.ok ? sold.claim.models.filter(({ memoryBytes }) => memoryBytes >= heldBytes) : []
   const byRates = identifyByRates({
-    rates: device.rates,
-    kind: deviceClass,
-    catalogue,
-    ...held,
-    ...(isByClaim ? { claimed } : { identified: isInTime(device) ? cardsOf(identity) : [] }),
+    ...{ rates: device.rates, kind: deviceClass, catalogue },
+    ...(rules === 1 ? {} : { heldBytes }),
+    ...(isAsBefore
+      ? { claimed: models.map(({ id }) => id) }
+      : { identified: isInTime(device) ? cardsOf(identity) : [] }),
   })
   const part = run.challenge.parts[memory.part]!
   // Who reads one memory after the other brings each up once.

@@ -6,7 +6,7 @@ import { deviceReasons } from './deviceReasons.ts'
 import { type GpuIdentity, identifyGpu } from './identifyGpu.ts'
 import { cleanMeasured, type MeasuredGpu } from './measured.ts'
 import type { Claim } from './parseClaim.ts'
-import { MORE_MEMORY } from './unlike.ts'
+import { holdsUnlike, MORE_MEMORY } from './unlike.ts'
 
 export interface ClaimQuestion {
   readonly claim: Claim
@@ -62,8 +62,7 @@ function withoutWaiting(device: MeasuredGpu, all: readonly MeasuredGpu[], isOne:
   const held = all.map(({ memoryBytes }) => memoryBytes ?? 0)
   const most = Math.max(...held)
   if (isOne && own > 0 && most > MORE_MEMORY * own) return { ...device, bandwidth: proven((bandwidth * most) / own) }
-  const differs = (other: number) => other > MORE_MEMORY * own || own > MORE_MEMORY * other
-  return !isOne && held.some(differs) ? rest : device
+  return !isOne && held.some((other) => holdsUnlike(own, other)) ? rest : device
 }
 
 function judgeCount(claimed: number, answered: number, models: readonly GpuModel[]): readonly ClaimReason[] {

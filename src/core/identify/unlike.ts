@@ -6,12 +6,11 @@ export const MORE_MEMORY = 1.05
 /** Cards of one model differ by no more than this in a rate. */
 const FASTER = 1.25
 
+const differ = (one: number, other: number, by: number) => Math.max(one, other) > by * Math.min(one, other)
+
+export const holdsUnlike = (one = 0, other = 0): boolean => differ(one, other, MORE_MEMORY)
+
 /** Whether two devices of a run are hardly two cards of one model. */
-export function isUnlike(a: MeasuredGpu, b: MeasuredGpu): boolean {
-  const differ = (one = 0, other = 0, by: number) => Math.max(one, other) > by * Math.min(one, other)
-  const rates = (of: MeasuredGpu) => of.rates ?? {}
-  return (
-    differ(a.memoryBytes, b.memoryBytes, MORE_MEMORY) ||
-    PRECISION_NAMES.some((name) => differ(rates(a)[name], rates(b)[name], FASTER))
-  )
-}
+export const isUnlike = (a: MeasuredGpu, b: MeasuredGpu): boolean =>
+  holdsUnlike(a.memoryBytes, b.memoryBytes) ||
+  PRECISION_NAMES.some((name) => differ(a.rates?.[name] ?? 0, b.rates?.[name] ?? 0, FASTER))

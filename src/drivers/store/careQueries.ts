@@ -77,17 +77,19 @@ async function load(db: Database, lines: AsyncIterable<string>): Promise<number>
     if ((await inside.query(sql`select id from boxes limit 1`)).length > 0) throw fault('STORE_NOT_EMPTY')
     let loaded = 0
     let waiting: { table: string; rows: unknown[] } = { table: '', rows: [] }
-    const head: Head = {}
-    for await (const { table, row } of rowsOf(lines, head)) {
+    const values = valuesOf(lines)
+    const schema = schemaIn((await values.next()).value)
+    for await (const { table, row } of values) {
+      if (!TABLES.some((known) => known === table)) throw fault('NOT_A_BACKUP')
       if (table !== waiting.table || waiting.rows.length === PIECE) {
         await insertRows(inside, waiting)
-        waiting = { table, rows: [] }
+        waiting = { table: String(table), rows: [] }
       }
       waiting.rows.push(row)
       loaded++
     }
     await insertRows(inside, waiting)
-    const keys = (head.schema ?? 0) < SCHEMA_OF_KEYS ? KEYS_OF_OLD : []
+    const keys = schema < SCHEMA_OF_KEYS ? KEYS_OF_OLD : []
     for (const text of [...keys, ...CLAIMS_OF_OLD, ...SCORES_OF_OLD, PENDING_OF_OLD]) await inside.query(words(text))
     for (const table of TABLES_WITH_NUMBERS)
       await inside.query(sql`select setval(pg_get_serial_sequence(${table}::text, 'id'),
@@ -97,31 +99,23 @@ async function load(db: Database, lines: AsyncIterable<string>): Promise<number>
   })
 }
 
-/** What the first line says beside the format; of what schema a backup is, since 14. */
-interface Head {
-  schema?: number
-}
-
-async function* rowsOf(
-  lines: AsyncIterable<string>,
-  head: Head,
-): AsyncGenerator<{ readonly table: string; readonly row: unknown }> {
-  let first = true
+async function* valuesOf(lines: AsyncIterable<string>): AsyncGenerator<Readonly<Record<string, unknown>>> {
   for await (const line of lines) {
     if (line === '') continue
-    let value: Head & { format?: unknown; table?: unknown; row?: unknown }
+    let value: unknown
     try {
       value = JSON.parse(line)
     } catch {
       throw fault('NOT_A_BACKUP')
     }
-    if (first ? value.format !== HEADER : !(TABLES as readonly unknown[]).includes(value.table))
-      throw fault('NOT_A_BACKUP')
-    if (first) Object.assign(head, value)
-    else yield { table: value.table as string, row: value.row }
-    first = false
+    yield Object(value)
   }
-  if (first) throw fault('NOT_A_BACKUP')
+}
+
+/** Of what schema a backup is, which it says in its first line since 14. */
+function schemaIn({ format, schema = 0 }: Readonly<Record<string, unknown>> = {}): number {
+  if (format !== HEADER || typeof schema !== 'number') throw fault('NOT_A_BACKUP')
+  return schema
 }
 
 async function insertRows(inside: Queries, { table, rows }: { table: string; rows: unknown[] }): Promise<void> {

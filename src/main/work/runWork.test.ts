@@ -6,7 +6,8 @@ import { TestDevice } from '../../../test/support/attest/testNvidia.ts'
 import { temporaryFolder } from '../../../test/support/temporaryFolder.ts'
 import type { WorkRejected } from '../../apps/work/proverLine.ts'
 import { writeBundle } from '../../core/attest/bundle.ts'
-import { doubtsOf, judgingBy } from './runWork.ts'
+import { judgingBy } from './runWork.ts'
+import { doubtsOf } from './tellWork.ts'
 
 test('attack 510: no number of boxes is a yes against one that fell silent, but for this machine and a replay', () => {
   const codes = (over: object, addresses: readonly string[]) => {
