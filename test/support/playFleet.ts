@@ -81,6 +81,18 @@ interface Play {
   readonly meanwhile?: (store: MemoryStore, clock: VirtualClock) => Promise<void>
 }
 
+/** Bytes of a round in memory, as `mainnetAsk` has it. */
+export const KEPT_BYTES = 8320
+
+/** What mainnet asks for, of small matrices and of memory for so many rounds. */
+export const mainnetAsk = (rounds: number): Partial<VerifyOptions> => ({
+  preset: { ...PRESETS.mainnet, name: 'devnet', size: 64, openings: 4, fillBytes: rounds * KEPT_BYTES },
+  openings: 4,
+  partSeconds: 3,
+  sustainedSeconds: 20,
+  memory: true,
+})
+
 /** One thread that all boxes share. */
 function turnsOf(clock: VirtualClock) {
   let turn: Promise<void> = Promise.resolve()

@@ -1,20 +1,12 @@
 import { expect, test } from 'vitest'
 import { ownMachine } from '../../../../test/support/inProcessBox.ts'
 import { ReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
-import { CARD, engine, outcomes, play } from '../../../../test/support/playFleet.ts'
+import { CARD, engine, mainnetAsk, outcomes, play } from '../../../../test/support/playFleet.ts'
 import type { VirtualClock } from '../../../../test/support/virtualClock.ts'
-import { PRESETS } from '../../../core/params/presets.ts'
 
 /** As an RTX 2080 Ti, which keeps the fingerprints of 3 s of rounds, and makes a hundred of the sustained ones again. */
 const [KEEPS, OPENING_MS] = [50, 10_000]
-const KEPT = 2
-const asked = {
-  preset: { ...PRESETS.mainnet, name: 'devnet', size: 64, openings: 4, fillBytes: KEPT * 8320 },
-  openings: 4,
-  partSeconds: 3,
-  sustainedSeconds: 20,
-  memory: true,
-} as const
+const asked = mainnetAsk(2)
 
 function boxOf(cards: number, clock: VirtualClock) {
   class Forgetful extends ReferenceDevice {

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { ownMachine } from '../../../../test/support/inProcessBox.ts'
 import { ReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
-import { CARD, engine, outcomes, play } from '../../../../test/support/playFleet.ts'
+import { CARD, engine, KEPT_BYTES, mainnetAsk, outcomes, play } from '../../../../test/support/playFleet.ts'
 import type { VirtualClock } from '../../../../test/support/virtualClock.ts'
-import { PRESETS } from '../../../core/params/presets.ts'
 import type { FillTask, OnRoot } from '../../../ports/device.ts'
 
 /** Rounds of a fill in the memory of a card, and how long it reads each. */
@@ -12,7 +11,6 @@ interface Memory {
   readonly readMs: number
 }
 
-const ROUND_BYTES = 8320
 const LARGE_AND_QUICK: Memory = { rounds: 64, readMs: 0.5 }
 const SMALL_AND_SLOW: Memory = { rounds: 12, readMs: 3 }
 
@@ -20,7 +18,7 @@ class CardOf extends ReferenceDevice {
   #kept = 0
 
   constructor(clock: VirtualClock, { rounds, readMs }: Memory) {
-    const memoryBytes = Math.ceil((rounds * ROUND_BYTES) / 0.96) + 1
+    const memoryBytes = Math.ceil((rounds * KEPT_BYTES) / 0.96) + 1
     const costs = {
       round: () => clock.sleep(60),
       fillRound: () => clock.sleep(20),
@@ -36,9 +34,7 @@ class CardOf extends ReferenceDevice {
 }
 
 test('attack 503: an honest box whose smaller card reads more slowly is asked once, and paid', async () => {
-  const fillBytes = LARGE_AND_QUICK.rounds * ROUND_BYTES
-  const preset = { ...PRESETS.mainnet, name: 'devnet', size: 64, openings: 4, fillBytes } as const
-  const asked = { preset, openings: 4, partSeconds: 3, sustainedSeconds: 0, memory: true }
+  const asked = { ...mainnetAsk(LARGE_AND_QUICK.rounds), sustainedSeconds: 0 }
   const { results } = await play(
     ['mixed', 'other'],
     (boxId, clock) => {

@@ -1,20 +1,13 @@
 import { expect, test } from 'vitest'
 import { ownMachine, tampered } from '../../../../test/support/inProcessBox.ts'
 import { ReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
-import { CARD, engine, outcomes, play } from '../../../../test/support/playFleet.ts'
+import { CARD, engine, mainnetAsk, outcomes, play } from '../../../../test/support/playFleet.ts'
 import type { VirtualClock } from '../../../../test/support/virtualClock.ts'
 import { PRECISION_NAMES } from '../../../core/params/precision.ts'
-import { PRESETS } from '../../../core/params/presets.ts'
 
 const ROUND_MS = 60
 const KEPT = 64
-const asked = {
-  preset: { ...PRESETS.mainnet, name: 'devnet', size: 64, openings: 4, fillBytes: KEPT * 8320 },
-  openings: 4,
-  partSeconds: 3,
-  sustainedSeconds: 20,
-  memory: true,
-} as const
+const asked = mainnetAsk(KEPT)
 const DAWDLERS = ['x0', 'x1', 'x2', 'x3', 'x4', 'x5']
 
 /** An honest box whose memory takes so long to fill. */
